@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/plan"
+	"github.com/proctor-evals/proctor/harness/report"
+	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/task"
+	"github.com/proctor-evals/proctor/internal/setup"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitGated  = 1 // a regression task failed
+	exitUsage  = 2 // bad arguments or bad input files
+	exitRunner = 3 // the runner broke, something is missing, or nothing was measured
+)
+
+const usage = `Proctor supervises exams for coding agents.
+
+  proctor run TASK...       run tasks and compare the configurations
+  proctor list              list the tasks
+  proctor setup [NEED...]   install what a run needs: %s (default: sandbox rust claude)
+
+Options come before names; "proctor run -h" lists them. Each has an environment variable:
+`
+
+// run is the program; main only adds the process around it.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		printUsage(stderr)
+		return exitUsage
+	}
+	var err error
+	switch args[0] {
+	case "run":
+		return runTasks(ctx, args[1:], stdout, stderr)
+	case "list":
+		err = list(args[1:], stdout, stderr)
+	case "setup":
+		return runSetup(ctx, args[1:], stdout, stderr)
+	case "help", "-h", "-help", "--help":
+		printUsage(stdout)
+		return exitOK
+	default:
+		err = fmt.Errorf("unknown command %q; try `proctor help`", args[0])
+	}
+	return exit(stderr, err, exitUsage)
+}
+
+func printUsage(w io.Writer) {
+	var needs []string
+	for _, n := range setup.AllNeeds() {
+		needs = append(needs, string(n))
+	}
+	fmt.Fprintf(w, usage, strings.Join(needs, ", "))
+	for _, v := range harness.Variables {
+		fmt.Fprintf(w, "  %-24s %s\n", v.Name, v.Meaning)
+	}
+}
+
+func exit(stderr io.Writer, err error, code int) int {
+	if err == nil {
+		return exitOK
+	}
+	if !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(stderr, "proctor: %v\n", err)
+		return code
+	}
+	return exitOK
+}
+
+// options are the flags shared by commands, over the environment.
+func options(name string, args []string, stderr io.Writer) (harness.Options, []string, error) {
+	o, err := harness.Environ(os.Getenv)
+	if err != nil {
+		return o, nil, err
+	}
+	fs := flag.NewFlagSet("proctor "+name, flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.StringVar(&o.Evals, "evals", o.Evals, "evals root: the folder with tasks/")
+	if name == "run" {
+		fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
+		fs.StringVar(&o.Results, "results", o.Results, "folder results are kept in")
+		fs.StringVar(&o.Client, "client", o.Client, "agent client")
+		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")
+		fs.IntVar(&o.Trials, "k", o.Trials, "trials per configuration")
+		fs.IntVar(&o.Jobs, "jobs", o.Jobs, "batches that run side by side")
+		fs.Func("configurations", "comma-separated, of "+strings.Join(plan.Names(), ", "), func(s string) error {
+			o.Configurations = harness.SplitList(s)
+			return nil
+		})
+	}
+	if err := fs.Parse(args); err != nil {
+		return o, nil, err
+	}
+	if o.Trials < 0 || o.Jobs < 0 {
+		return o, nil, errors.New("-k and -jobs take a whole number of at least 1")
+	}
+	return o, fs.Args(), nil
+}
+
+func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, names, err := options("run", args, stderr)
+	if err != nil {
+		return exit(stderr, err, exitUsage)
+	}
+	o.DefaultTrials = 5
+	o.OnEvent = func(ev harness.Event) {
+		fmt.Fprintf(stderr, "%s  %s  %s", ev.Time.Format("15:04:05"), ev.Task+"/"+ev.Trial, ev.Stage)
+		if ev.Detail != "" {
+			fmt.Fprintf(stderr, "  %s", report.Clean(ev.Detail))
+		}
+		fmt.Fprintln(stderr)
+	}
+	e, err := harness.Open(o)
+	if err != nil {
+		return exit(stderr, err, exitUsage)
+	}
+	if len(names) == 0 {
+		return exit(stderr, errors.New("name a task, or several; `proctor list` lists them"), exitUsage)
+	}
+	tasks, err := e.Task(names...)
+	if err != nil {
+		return exit(stderr, err, exitUsage)
+	}
+	r, err := e.Start(ctx, tasks)
+	if err != nil {
+		return exit(stderr, err, exitRunner)
+	}
+	runErr := runBatches(ctx, r, e.Options().Jobs)
+	cause := runErr
+	if ctx.Err() != nil {
+		cause = errors.New("interrupted")
+	}
+	if err := r.Close(cause); err != nil {
+		return exit(stderr, err, exitRunner)
+	}
+	code := exitOK
+	for _, b := range r.Batches() {
+		bench, err := b.Finish(cause)
+		if err != nil {
+			return exit(stderr, err, exitRunner)
+		}
+		if err := report.Text(stdout, bench, b.Results()); err != nil {
+			return exit(stderr, err, exitRunner)
+		}
+		code = max(code, gate(bench, stderr))
+	}
+	fmt.Fprintf(stdout, "run: %s\n", r.Dir())
+	if cause != nil {
+		return exit(stderr, cause, exitRunner)
+	}
+	return code
+}
+
+// gate is a batch's exit code: a regression task must pass all, and something must be measured.
+func gate(b *result.Benchmark, stderr io.Writer) int {
+	eligible := 0
+	for _, c := range b.Configurations {
+		eligible += c.Eligible
+	}
+	if eligible == 0 {
+		fmt.Fprintf(stderr, "proctor: %s: nothing was measured: no trial is eligible\n", b.Task)
+		return exitRunner
+	}
+	if b.Kind == string(task.Regression) {
+		if all := b.Configurations[plan.WithSymposium].PassAll; all == nil || !*all {
+			fmt.Fprintf(stderr, "proctor: %s: the regression task did not pass in all %s trials\n", b.Task, plan.WithSymposium)
+			return exitGated
+		}
+	}
+	return exitOK
+}
+
+// runBatches runs batches side by side, each one's trials in order. A broken runner stops all.
+func runBatches(ctx context.Context, r *harness.Run, jobs int) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	slots := make(chan struct{}, jobs)
+	var wg sync.WaitGroup
+	for _, b := range r.Batches() {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if err := runBatch(ctx, b); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return nil
+}
+
+func runBatch(ctx context.Context, b *harness.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return nil
+	}
+	if err := b.Prepare(ctx); err != nil {
+		return err
+	}
+	for _, t := range b.Plan() {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if _, err := b.RunTrial(ctx, t); err != nil {
+			return err
+		}
+	}
+	_, err := b.Finish(nil)
+	return err
+}
+
+func list(args []string, stdout, stderr io.Writer) error {
+	o, names, err := options("list", args, stderr)
+	if err != nil {
+		return err
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("list takes no names, got %q", names)
+	}
+	e, err := harness.Open(o)
+	if err != nil {
+		return err
+	}
+	for _, t := range e.Tasks() {
+		fmt.Fprintf(stdout, "%s\t%s\t%s\n", t.Name, t.Kind, t.Description)
+	}
+	return nil
+}
+
+func runSetup(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	needs, err := setup.ParseNeeds(args)
+	if err != nil {
+		return exit(stderr, err, exitUsage)
+	}
+	if len(needs) == 0 {
+		needs = []setup.Need{setup.NeedSandbox, setup.NeedRust, setup.NeedClaude}
+	}
+	link := ""
+	if root, err := harness.FindEvals(os.Getenv("PROCTOR_EVALS")); err == nil {
+		link = root
+	}
+	_, err = setup.Install(ctx, setup.Options{Cache: os.Getenv("PROCTOR_CACHE"), Link: link, Out: stdout}, needs...)
+	return exit(stderr, err, exitRunner)
+}

@@ -1,0 +1,225 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/proctor-evals/proctor/harness/client"
+	"github.com/proctor-evals/proctor/harness/gateway"
+	"github.com/proctor-evals/proctor/harness/plan"
+	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/sandbox"
+	"github.com/proctor-evals/proctor/harness/symposium"
+	"github.com/proctor-evals/proctor/harness/transcript"
+	"github.com/proctor-evals/proctor/harness/workspace"
+	"github.com/proctor-evals/proctor/internal/treecopy"
+)
+
+// setup prepares everything up to the launch. Its error is the trial's setup failure, unless it is
+// a *runnerError.
+func (t *trial) setup(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, t.Task.Deadlines.Setup, errSetupDeadline)
+	defer cancel()
+	withSymposium := t.plan.Configuration.Skills == plan.DeliverSymposium
+	if withSymposium && t.symposium.unusable != "" {
+		return errors.New(t.symposium.unusable)
+	}
+	// What a client needs in the project and the home does not hang on where the run is.
+	t.spec = t.run.engine.adapter.Command(client.Request{})
+	layout := workspace.Layout{
+		Starter: t.Task.Starter, Fixtures: t.fixtureDirs(), Links: t.links(t.plan.Configuration), EmptyDirs: t.spec.ProjectDirs,
+	}
+	if withSymposium {
+		layout.Plugins = t.pluginDirs()
+	}
+	space, err := t.Batch.space.NewRun(layout)
+	if err != nil {
+		return &runnerError{err}
+	}
+	t.space = space
+	if err := t.preflight(); err != nil {
+		return err
+	}
+	t.skillsHad = true
+	switch t.plan.Configuration.Skills {
+	case plan.DeliverStaged:
+		if err := t.stageSkills(); err != nil {
+			return err
+		}
+	case plan.DeliverSymposium:
+		if err := t.initSymposium(ctx, space, t.symposium.dialect); err != nil {
+			return err
+		}
+	}
+	t.before = t.snapshot()
+	t.gw, err = gateway.Open(ctx, gateway.Options{
+		Model: gateway.NewScripted(t.script), ModelName: t.run.engine.opts.Model, ProjectDir: space.Path("project"),
+		Prompt: t.Task.Prompt, LogPath: filepath.Join(t.dir, "gateway.jsonl"),
+	})
+	if err != nil {
+		return &runnerError{err}
+	}
+	return context.Cause(ctx)
+}
+
+// stageSkills copies the plugins' skills into the client's skill folder: the staged-skills
+// configuration, which tells a skill's own worth from its delivery.
+func (t *trial) stageSkills() error {
+	skills, err := t.skills()
+	if err != nil {
+		return err
+	}
+	for name, s := range skills {
+		dst := t.space.Path("project", filepath.FromSlash(t.spec.SkillDir), name)
+		if _, err := treecopy.Copy(dst, s.Dir, treecopy.CopyOptions{}); err != nil {
+			return fmt.Errorf("stage skill %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// runAgent launches the client and decides the trial's execution.
+func (t *trial) runAgent(ctx context.Context) error {
+	space := t.space
+	t.spec = t.run.engine.adapter.Command(client.Request{
+		Binary: space.Path("bin", t.run.engine.adapter.Name()), Prompt: t.Task.Prompt, Model: t.run.engine.opts.Model,
+		GatewayURL: t.gw.URL(), Token: t.gw.Token(), Enforced: true, Root: os.Geteuid() == 0,
+		Paths: client.Paths{
+			Home: space.Path("home"), Project: space.Path("project"), Tmp: space.Path("tmp"),
+			CargoHome: space.Path("cargo-home"), Evidence: space.Path("evidence"),
+		},
+	})
+	env := space.Env(t.run.tools.Toolchain.Bin)
+	for name, value := range t.spec.Env {
+		env[name] = value
+	}
+	stdout, err := os.Create(filepath.Join(t.dir, "transcript.jsonl"))
+	if err != nil {
+		return fmt.Errorf("trial: %w", err)
+	}
+	defer stdout.Close()
+	stderr, err := os.Create(filepath.Join(t.dir, "stderr.log"))
+	if err != nil {
+		return fmt.Errorf("trial: %w", err)
+	}
+	defer stderr.Close()
+
+	agentCtx, cancel := context.WithTimeoutCause(ctx, t.Task.Deadlines.Agent, errAgentDeadline)
+	defer cancel()
+	policyFile := space.Path("srt.json")
+	ended, err := t.runtime.Run(agentCtx, sandbox.Launch{
+		Argv: t.spec.Argv, Env: env, Proxy: true, Dir: space.Path("project"), Home: space.Path("home"),
+		Policy:     t.Batch.space.TrialPolicy(space, t.denied, t.readable, t.gw.Addr()),
+		PolicyFile: policyFile, StartFile: space.Path("bin", "start"),
+		Stdin: strings.NewReader(t.spec.Stdin), Stdout: stdout, Stderr: stderr, MaxOutput: t.run.engine.opts.MaxOutput,
+	})
+	if err != nil {
+		return err
+	}
+	seconds := ended.Elapsed.Seconds()
+	t.rec.Timings.Agent = &seconds
+	space.RemoveLeftovers(t.Task.Starter)
+	if policy, err := os.ReadFile(policyFile); err == nil {
+		if err := os.WriteFile(filepath.Join(t.dir, "srt.json"), policy, 0o644); err != nil {
+			return fmt.Errorf("trial: %w", err)
+		}
+	}
+	if _, err := stdout.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("trial: %w", err)
+	}
+	if t.transcript, err = t.run.engine.adapter.Decode(stdout); err != nil {
+		return fmt.Errorf("trial: transcript: %w", err)
+	}
+	t.decideExecution(ended)
+	return os.WriteFile(filepath.Join(t.dir, "response.txt"), []byte(t.transcript.FinalText), 0o644)
+}
+
+// decideExecution joins what the runner knows (deadline, kill, launch) with what the stream shows.
+// The stream alone can say completed: srt's exit code proves nothing.
+func (t *trial) decideExecution(ended sandbox.Ended) {
+	u := t.transcript.Usage
+	t.rec.Usage = result.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite, ReasoningTokens: u.Reasoning}
+	set := func(e result.Execution, format string, args ...any) {
+		t.rec.Execution, t.rec.ExecutionCause = e, fmt.Sprintf(format, args...)
+	}
+	if len(ended.Survivors) > 0 {
+		t.find("processes_survived", fmt.Sprintf("processes %v were still there after the kill", ended.Survivors))
+	}
+	execution, clientErr := t.transcript.Execution()
+	switch {
+	case errors.Is(ended.Cause, errAgentDeadline):
+		set(result.TimedOut, "agent deadline of %s", t.Task.Deadlines.Agent)
+	case errors.Is(ended.Cause, sandbox.ErrOutputLimit):
+		set(result.ClientError, "output_limit")
+	case ended.Cause != nil:
+		set(result.Cancelled, "%v", ended.Cause)
+	case !ended.Started:
+		set(result.SetupFailure, "the sandbox did not start: %s", ended.Diagnosis)
+	case execution != transcript.ExecutionCompleted:
+		set(result.ClientError, "%s", clientErr.Kind)
+		t.find("client_error", clientErr.Error())
+	case ended.ExitCode != 0:
+		set(result.ClientError, "exit code %d after the session's end", ended.ExitCode)
+	default:
+		t.rec.Execution, t.rec.ExecutionCause = result.Completed, ""
+	}
+}
+
+func (t *trial) find(kind, detail string) {
+	t.rec.Findings = append(t.rec.Findings, result.Finding{Kind: kind, Detail: detail})
+}
+
+// closeGateway takes down the endpoint and records what it saw. It runs once, on every path.
+func (t *trial) closeGateway() {
+	err := t.gw.Close()
+	s := t.gw.Summary()
+	t.gw = nil
+	g := &result.Gateway{Requests: s.Requests, Turns: s.Turns, SideCalls: s.SideCalls, Refused: s.Refused, Failures: s.Failures}
+	if err == nil {
+		err = s.Err
+	}
+	if err != nil {
+		g.Error = err.Error()
+	}
+	t.rec.Gateway = g
+	for _, o := range s.Offered {
+		t.rec.Offered = append(t.rec.Offered, result.Offer{Skill: o.Skill, Via: o.Via, Path: o.Path})
+	}
+	if s.Refused > 0 {
+		t.find("gateway_refused", fmt.Sprintf("the gateway refused %d requests with another token, host or path", s.Refused))
+	}
+}
+
+// keepEvidence freezes the submission and copies what the trial wrote as evidence, before anything
+// is graded or removed.
+func (t *trial) keepEvidence() error {
+	t.closeGateway()
+	var err error
+	if t.submission, err = t.space.Capture(filepath.Join(t.dir, "submission")); err != nil {
+		return err
+	}
+	for _, s := range t.submission.Report.Skipped {
+		t.find("submission_entry", fmt.Sprintf("%q is %s and was not kept", s.Path, s.Kind.Phrase()))
+	}
+	skipped, err := t.space.Keep(filepath.Join(t.dir, "evidence"), "evidence")
+	if err != nil {
+		return err
+	}
+	for _, s := range skipped {
+		t.find("evidence_entry", fmt.Sprintf("%q is %s and was not kept", s.Path, s.Kind.Phrase()))
+	}
+	if t.plan.Configuration.Skills != plan.DeliverSymposium {
+		return nil
+	}
+	if trace, _, err := treecopy.ReadFile(t.space.Path("evidence"), "hook-trace.jsonl", 64<<20); err == nil {
+		if err := os.WriteFile(filepath.Join(t.dir, "hook-trace.jsonl"), trace, 0o644); err != nil {
+			return fmt.Errorf("trial: %w", err)
+		}
+	}
+	return os.WriteFile(filepath.Join(t.dir, "symposium.log"), symposium.Logs(t.space.Path("home")), 0o644)
+}

@@ -1,0 +1,228 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/proctor-evals/proctor/harness/client"
+	"github.com/proctor-evals/proctor/harness/gateway"
+	"github.com/proctor-evals/proctor/harness/plan"
+	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/sandbox"
+	"github.com/proctor-evals/proctor/harness/symposium"
+	"github.com/proctor-evals/proctor/harness/task"
+	"github.com/proctor-evals/proctor/harness/workspace"
+	"github.com/proctor-evals/proctor/internal/setup"
+)
+
+// Batch is all trials of one task with one client.
+type Batch struct {
+	Task *task.Task
+
+	run     *Run
+	index   int
+	id      string
+	rounds  int
+	plan    []plan.Trial
+	results string // results/<task>/<client>/<batch>
+
+	// Set by Prepare.
+	space     *workspace.Batch
+	runtime   sandbox.Runtime
+	readable  workspace.Readable
+	denied    []string
+	clientBin string
+	client    result.Client
+	symposium *symposiumTool
+	script    *gateway.Script
+	standIns  []string
+
+	mu        sync.Mutex
+	done      map[string]*result.Trial
+	benchmark *result.Benchmark
+}
+
+// symposiumTool is the staged cargo-agents.
+type symposiumTool struct {
+	path    string
+	info    result.Symposium
+	dialect symposium.Dialect
+	// unusable says why no trial can use it, or "".
+	unusable string
+}
+
+func newBatch(r *Run, index int, t *task.Task) (*Batch, error) {
+	id, err := newRunID()
+	if err != nil {
+		return nil, err
+	}
+	e := r.engine
+	b := &Batch{
+		Task: t, run: r, index: index, id: id, rounds: e.rounds(t), done: map[string]*result.Trial{},
+		results: filepath.Join(e.opts.resultsDir(), t.Name, e.opts.Client, id),
+	}
+	b.plan = plan.Expand(e.confs, b.rounds)
+	return b, nil
+}
+
+// Plan are the batch's trials in the order they are to be run.
+func (b *Batch) Plan() []plan.Trial { return slices.Clone(b.plan) }
+
+// Rounds is the number of trials per configuration.
+func (b *Batch) Rounds() int { return b.rounds }
+
+// Results is the batch's folder.
+func (b *Batch) Results() string { return b.results }
+
+// planned is the batch's part of run.json.
+func (b *Batch) planned() result.Batch {
+	e := b.run.engine
+	rel, err := filepath.Rel(filepath.Dir(e.opts.runsDir()), b.results)
+	if err != nil {
+		rel = b.results
+	}
+	out := result.Batch{
+		BatchID: b.id, Task: b.taskRecord(), Client: e.opts.Client, Model: b.model(),
+		Isolation: "enforced", Rounds: b.rounds, Results: filepath.ToSlash(rel),
+	}
+	for _, c := range e.confs {
+		out.Configurations = append(out.Configurations, configurationRecord(c))
+	}
+	for _, t := range b.plan {
+		out.Trials = append(out.Trials, result.PlannedTrial{
+			Name: t.Name(), Configuration: t.Configuration.Name, Round: t.Round, Order: t.Order, State: result.Planned,
+		})
+	}
+	return out
+}
+
+func (b *Batch) taskRecord() result.Task {
+	return result.Task{Name: b.Task.Name, Kind: string(b.Task.Kind), ContentHash: b.Task.ContentHash}
+}
+
+func (b *Batch) model() result.Model {
+	return result.Model{Name: b.run.engine.opts.Model, Kind: gateway.KindScripted, Settings: map[string]any{}}
+}
+
+func configurationRecord(c plan.Configuration) result.Configuration {
+	return result.Configuration{Name: c.Name, Mode: c.Name, Skills: string(c.Skills), Tools: c.Tools, Hooks: c.Hooks}
+}
+
+// Prepare stages the tools once for all trials of the batch and probes the cargo-agents under
+// evaluation. What a particular trial would lack is that trial's setup failure, not an error here.
+func (b *Batch) Prepare(ctx context.Context) error {
+	e, tools := b.run.engine, b.run.tools
+	if err := os.MkdirAll(b.results, 0o755); err != nil {
+		return fmt.Errorf("batch: %w", err)
+	}
+	space, err := b.run.scratch.NewBatch()
+	if err != nil {
+		return err
+	}
+	b.space = space
+	srt := tools.ByName[setup.SRT]
+	b.runtime = sandbox.Runtime{
+		Node: tools.ByName[setup.Node].Path, SRT: srt.Path, Bwrap: tools.ByName[setup.Bubblewrap].Path,
+		Version: srt.Version, PrivateTmp: b.run.scratch.PrivateTmp,
+	}
+	b.readable = workspace.Readable{
+		Toolchain: tools.Toolchain.Dir,
+		SRTVendor: filepath.Join(filepath.Dir(filepath.Dir(srt.Path)), "vendor"),
+	}
+	cache := e.opts.Cache
+	if cache == "" {
+		if user, err := os.UserCacheDir(); err == nil {
+			cache = filepath.Join(user, "proctor")
+		}
+	}
+	b.denied = workspace.Denied{
+		Scratch: b.run.scratch.Dir, Evals: e.opts.Evals, Results: e.opts.resultsDir(), Cache: cache, Extra: e.opts.DenyRead,
+		Searched: filepath.SplitList(os.Getenv("PATH")),
+	}.Paths()
+
+	tool, err := b.clientTool()
+	if err != nil {
+		return err
+	}
+	if b.clientBin, err = space.Stage(workspace.Common, e.adapter.Name(), tool.Path, tool.SHA256); err != nil {
+		return err
+	}
+	b.client = result.Client{Name: e.adapter.Name(), Version: tool.Version, SHA256: tool.SHA256}
+	if b.script, err = gateway.LoadScript(b.Task.ModelScript); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(e.confs, func(c plan.Configuration) bool { return c.Skills == plan.DeliverSymposium }) {
+		return b.stageSymposium(ctx)
+	}
+	return nil
+}
+
+// clientTool is the client to stage: the installed one or the caller's.
+func (b *Batch) clientTool() (setup.Tool, error) {
+	e := b.run.engine
+	if e.opts.ClientPath == "" {
+		tool := b.run.tools.ByName[e.adapter.Name()]
+		return tool, client.CheckVersion(e.adapter, tool.Version)
+	}
+	b.addStandIn(e.opts.ClientPath)
+	sum, err := fileSHA256(e.opts.ClientPath)
+	if err != nil {
+		return setup.Tool{}, fmt.Errorf("PROCTOR_CLIENT_PATH: %w", err)
+	}
+	return setup.Tool{Name: e.adapter.Name(), Version: "unknown", Path: e.opts.ClientPath, SHA256: sum}, nil
+}
+
+// addStandIn records a program that is a stand-in by its name, so that no result made with one can
+// pass for a real one.
+func (b *Batch) addStandIn(path string) {
+	if name := filepath.Base(path); isStandIn(name) && !slices.Contains(b.standIns, name) {
+		b.standIns = append(b.standIns, name)
+	}
+}
+
+// links are what a run directory's bin/ holds: the client, sh and, with Symposium, cargo-agents.
+func (b *Batch) links(c plan.Configuration) map[string]string {
+	links := map[string]string{b.run.engine.adapter.Name(): b.clientBin, "sh": "/bin/sh"}
+	if c.Skills == plan.DeliverSymposium && b.symposium != nil {
+		links["cargo-agents"] = b.symposium.path
+	}
+	return links
+}
+
+func (b *Batch) fixtureDirs() map[string]string {
+	return b.sourceDirs("fixtures", b.Task.Fixtures)
+}
+
+func (b *Batch) pluginDirs() map[string]string {
+	return b.sourceDirs("plugins", b.Task.Plugins)
+}
+
+func (b *Batch) sourceDirs(kind string, names []string) map[string]string {
+	out := map[string]string{}
+	for _, name := range names {
+		out[name] = filepath.Join(b.run.engine.opts.Evals, kind, name)
+	}
+	return out
+}
+
+// skills are the skills of the task's plugins, by name.
+func (b *Batch) skills() (map[string]symposium.Skill, error) {
+	out := map[string]symposium.Skill{}
+	for _, dir := range b.pluginDirs() {
+		skills, err := symposium.Skills(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range skills {
+			if other, ok := out[s.Name]; ok {
+				return nil, fmt.Errorf("the skill %q is in two plugins, %s and %s", s.Name, other.Dir, s.Dir)
+			}
+			out[s.Name] = s
+		}
+	}
+	return out, nil
+}

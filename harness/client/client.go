@@ -1,0 +1,88 @@
+// Package client knows the agent clients: how one is started for a trial, and
+// how its output stream becomes a [transcript.Transcript].
+//
+// An adapter only describes. It starts nothing, reads no file and has no
+// state; the runner builds the environment, wraps the command in the sandbox
+// and feeds the stream back. So a new client is one adapter and its captures.
+package client
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/proctor-evals/proctor/harness/transcript"
+)
+
+// Adapter is one client.
+type Adapter interface {
+	// Name is the word users select the client with.
+	Name() string
+	// MinVersion is the oldest version whose stream Decode is known to
+	// understand, as MAJOR.MINOR.PATCH.
+	MinVersion() string
+	// SupportsSymposium tells whether the with-symposium configuration exists.
+	SupportsSymposium() bool
+	// Command describes one headless session.
+	Command(Request) Spec
+	// ConfigFiles are the files that set its hooks, MCP servers and permissions.
+	ConfigFiles() []ConfigFile
+	// Decode reads a session's standard output to its end. Whatever the stream
+	// holds is a value in the transcript; an error is one of the reader, and
+	// the transcript then holds what came before it.
+	Decode(io.Reader) (*transcript.Transcript, error)
+}
+
+// Request is what a session needs to know.
+type Request struct {
+	Binary     string // absolute path of the staged client
+	Prompt     string // first user turn; any length and any first character
+	Model      string // as the client names it
+	GatewayURL string // base URL of the model endpoint, no trailing slash; "" leaves the client's default
+	Token      string // key for that endpoint
+	Paths      Paths
+	// Enforced means that srt is the boundary and the client's own sandbox is
+	// off. Otherwise (exploratory) the client's own one is as strict as it can be.
+	Enforced bool
+	Root     bool // the effective user id is 0
+	// DenyRead and AllowRead are for exploratory mode only: absolute folders
+	// closed to reading (the developer's home), and those opened again inside
+	// them (the trial's folders, the toolchain, the staged tools).
+	DenyRead, AllowRead []string
+}
+
+// Paths are the absolute folders of the run.
+type Paths struct {
+	Home, Project, Tmp, CargoHome, Evidence string
+}
+
+// Spec describes a session to launch in the run's project folder.
+type Spec struct {
+	Argv  []string          // holds no secret and not the prompt
+	Env   map[string]string // what the client needs beside the trial's own environment; holds the token
+	Stdin string            // all of standard input; it ends after that
+	// HomeFiles are written below the fresh home before launch, by relative path.
+	HomeFiles map[string][]byte
+	// ProjectDirs must exist and be empty in the project before launch, in all
+	// configurations alike.
+	ProjectDirs []string
+	// SkillDir is where the client discovers a project's skills, relative to
+	// the project.
+	SkillDir string
+	// ManagedSettings are machine-wide files and folders of the client's
+	// administrator that reach into every trial. Before launch each must be
+	// absent or empty.
+	ManagedSettings []string
+}
+
+// Names lists the known clients.
+func Names() []string { return []string{"claude"} }
+
+// Lookup returns the adapter of a name.
+func Lookup(name string) (Adapter, error) {
+	switch name {
+	case "claude":
+		return Claude{}, nil
+	}
+	return nil, fmt.Errorf("client %q is not known; known are: %s", name, strings.Join(Names(), ", "))
+}

@@ -1,0 +1,247 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proctor-evals/proctor/harness/client"
+	"github.com/proctor-evals/proctor/harness/plan"
+	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/task"
+	"github.com/proctor-evals/proctor/harness/workspace"
+	"github.com/proctor-evals/proctor/internal/setup"
+)
+
+// Engine holds the tasks of an evals root and the options of a run.
+type Engine struct {
+	opts    Options
+	tasks   []*task.Task
+	adapter client.Adapter
+	confs   []plan.Configuration
+	eventMu sync.Mutex
+}
+
+// Open reads options and all tasks. Its error lists every problem of every file at once.
+func Open(opts Options) (*Engine, error) {
+	opts, err := opts.complete()
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := task.LoadAll(opts.Evals)
+	if err != nil {
+		return nil, err
+	}
+	adapter, err := client.Lookup(opts.Client)
+	if err != nil {
+		return nil, err
+	}
+	confs, err := plan.Lookup(opts.Configurations...)
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{opts: opts, tasks: tasks, adapter: adapter, confs: confs}, nil
+}
+
+// Options are the completed options.
+func (e *Engine) Options() Options { return e.opts }
+
+// Tasks are all tasks of the evals root, by name.
+func (e *Engine) Tasks() []*task.Task { return slices.Clone(e.tasks) }
+
+// Task returns the tasks of the given names. An unknown name is an error that lists the tasks.
+func (e *Engine) Task(names ...string) ([]*task.Task, error) {
+	var out []*task.Task
+	var unknown []string
+	for _, name := range names {
+		i := slices.IndexFunc(e.tasks, func(t *task.Task) bool { return t.Name == name })
+		if i < 0 {
+			unknown = append(unknown, fmt.Sprintf("%q", name))
+			continue
+		}
+		out = append(out, e.tasks[i])
+	}
+	if len(unknown) > 0 {
+		return nil, fmt.Errorf("no task %s in %s; the tasks are: %s", strings.Join(unknown, ", "), e.opts.Evals, e.taskNames())
+	}
+	return out, nil
+}
+
+func (e *Engine) taskNames() string {
+	var names []string
+	for _, t := range e.tasks {
+		names = append(names, t.Name)
+	}
+	if len(names) == 0 {
+		return "(none)"
+	}
+	return strings.Join(names, ", ")
+}
+
+// rounds is how many trials each configuration gets.
+func (e *Engine) rounds(t *task.Task) int {
+	switch {
+	case e.opts.Trials > 0:
+		return e.opts.Trials
+	case e.opts.Model == Scripted:
+		return e.opts.DefaultTrials
+	default:
+		return t.Trials
+	}
+}
+
+// needs are the tools a run of this engine's options uses.
+func (e *Engine) needs() []setup.Need {
+	needs := []setup.Need{setup.NeedSandbox, setup.NeedRust}
+	if e.opts.ClientPath == "" {
+		needs = append(needs, setup.NeedClaude)
+	}
+	if e.opts.CargoAgents == "" && slices.ContainsFunc(e.confs, func(c plan.Configuration) bool { return c.Skills == plan.DeliverSymposium }) {
+		needs = append(needs, setup.NeedCargoAgents)
+	}
+	return needs
+}
+
+// Run is one invocation: a plan on disk and the batches that carry it out.
+type Run struct {
+	engine  *Engine
+	tools   *setup.Tools
+	scratch *workspace.Scratch
+	dir     string // runs/<run-id>
+	release func()
+
+	mu      sync.Mutex
+	record  result.Run
+	batches []*Batch
+}
+
+// Start checks that everything the tasks need is there, plans all trials and writes the plan to
+// run.json. A missing tool is a *setup.MissingError, once for the run.
+func (e *Engine) Start(ctx context.Context, tasks []*task.Task) (*Run, error) {
+	if len(tasks) == 0 {
+		return nil, fmt.Errorf("no task to run in %s; the tasks are: %s", e.opts.Evals, e.taskNames())
+	}
+	var problems []error
+	for _, t := range tasks {
+		if e.opts.Model == Scripted && t.ModelScript == "" {
+			problems = append(problems, fmt.Errorf("task %s has no model script, which a scripted run needs: add `model_script = \"model.toml\"` to %s", t.Name, filepath.Join(t.Dir, "task.toml")))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	tools, err := setup.Locate(ctx, setup.Options{Cache: e.opts.Cache}, e.needs()...)
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := workspace.OpenScratch(e.opts.Scratch)
+	if err != nil {
+		return nil, err
+	}
+	id, err := newRunID()
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{engine: e, tools: tools, scratch: scratch, dir: filepath.Join(e.opts.runsDir(), id)}
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		return nil, fmt.Errorf("run: %w", err)
+	}
+	if r.release, err = result.Hold(r.dir); err != nil {
+		return nil, err
+	}
+	r.record = result.Run{
+		SchemaVersion: result.SchemaVersion, RunID: id, State: result.Started, StartedAt: time.Now().UTC(),
+		Proctor: version(), Jobs: e.opts.Jobs,
+	}
+	for i, t := range tasks {
+		batch, err := newBatch(r, i, t)
+		if err != nil {
+			r.release()
+			return nil, err
+		}
+		r.batches = append(r.batches, batch)
+		r.record.Batches = append(r.record.Batches, batch.planned())
+	}
+	if err := r.write(); err != nil {
+		r.release()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Batches are the run's batches, one a task.
+func (r *Run) Batches() []*Batch { return r.batches }
+
+// ID is the run's name.
+func (r *Run) ID() string { return r.record.RunID }
+
+// Dir is the run's folder.
+func (r *Run) Dir() string { return r.dir }
+
+// Close finishes the run's record. Batches that were not finished are counted as they are.
+func (r *Run) Close(cause error) error {
+	defer r.release()
+	var errs []error
+	for _, b := range r.batches {
+		if _, err := b.Finish(cause); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	r.mu.Lock()
+	r.record.State = result.Finished
+	now := time.Now().UTC()
+	r.record.FinishedAt = &now
+	if cause != nil {
+		r.record.Cause = cause.Error()
+	}
+	r.mu.Unlock()
+	return errors.Join(append(errs, r.write())...)
+}
+
+// update changes the record of one planned trial and writes run.json.
+func (r *Run) update(batch int, name string, change func(*result.PlannedTrial)) error {
+	r.mu.Lock()
+	trials := r.record.Batches[batch].Trials
+	if i := slices.IndexFunc(trials, func(p result.PlannedTrial) bool { return p.Name == name }); i >= 0 {
+		change(&trials[i])
+	}
+	r.mu.Unlock()
+	return r.write()
+}
+
+func (r *Run) write() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return result.Write(r.dir, result.RunFile, r.record)
+}
+
+// newRunID sorts by time: 20260131-235959-1a2b3c4d5e6f.
+func newRunID() (string, error) {
+	id, err := workspace.NewID()
+	if err != nil {
+		return "", err
+	}
+	return time.Now().UTC().Format("20060102-150405") + "-" + id, nil
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
+		}
+		return info.Main.Version
+	}
+	return "unknown"
+}
+
+func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }

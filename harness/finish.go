@@ -1,0 +1,131 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/proctor-evals/proctor/harness/plan"
+	"github.com/proctor-evals/proctor/harness/result"
+)
+
+// Finish ends the batch: trials that were never run get a result as cancelled (cause, or "not
+// run"), the count goes to benchmark.json, and the scratch is removed. Further calls return the
+// same benchmark.
+func (b *Batch) Finish(cause error) (*result.Benchmark, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.benchmark != nil {
+		return b.benchmark, nil
+	}
+	var errs []error
+	if b.space != nil {
+		// What is left in the scratch is swept by the next run; the count must not wait for it.
+		_ = b.space.Close()
+	}
+	byConfiguration := map[string][]*result.Trial{}
+	for _, p := range b.plan {
+		rec, ok := b.done[p.Name()]
+		if !ok {
+			var err error
+			if rec, err = b.cancel(p, cause); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+		}
+		byConfiguration[p.Configuration.Name] = append(byConfiguration[p.Configuration.Name], rec)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	bench, err := b.count(byConfiguration)
+	if err != nil {
+		return nil, err
+	}
+	if err := result.Write(b.results, result.BenchmarkFile, bench); err != nil {
+		return nil, err
+	}
+	b.benchmark = bench
+	return bench, nil
+}
+
+// cancel writes the result of a planned trial that was not run.
+func (b *Batch) cancel(p plan.Trial, cause error) (*result.Trial, error) {
+	t := &trial{Batch: b, plan: p, dir: filepath.Join(b.results, p.Name())}
+	if err := t.create(); err != nil {
+		return nil, err
+	}
+	t.rec.Execution, t.rec.ExecutionCause = result.Cancelled, "not run"
+	if cause != nil {
+		t.rec.ExecutionCause = cause.Error()
+	}
+	now := time.Now().UTC()
+	t.rec.State, t.rec.FinishedAt = result.Finished, &now
+	t.rec.Decide()
+	if err := t.write(); err != nil {
+		return nil, err
+	}
+	return t.rec, b.run.update(b.index, p.Name(), func(pt *result.PlannedTrial) {
+		pt.State, pt.Execution, pt.Cause = result.Finished, t.rec.Execution, t.rec.ExecutionCause
+	})
+}
+
+func (b *Batch) count(byConfiguration map[string][]*result.Trial) (*result.Benchmark, error) {
+	e := b.run.engine
+	bench := &result.Benchmark{
+		SchemaVersion: result.SchemaVersion, RunID: b.run.ID(), BatchID: b.id, Task: b.Task.Name, Kind: string(b.Task.Kind),
+		ContentHash: b.Task.ContentHash, Client: e.opts.Client, Model: b.model(), Isolation: "enforced", Jobs: e.opts.Jobs,
+		StandIns: append([]string{}, b.standIns...), Configurations: map[string]result.Counts{}, Comparisons: []result.Comparison{},
+		Look: b.look(),
+	}
+	for name, trials := range byConfiguration {
+		counts, err := result.Count(trials)
+		if err != nil {
+			return nil, fmt.Errorf("task %s, %s: %w", b.Task.Name, name, err)
+		}
+		bench.Configurations[name] = counts
+	}
+	base, ok := bench.Configurations[plan.Baseline]
+	if !ok {
+		return bench, nil
+	}
+	for _, c := range e.confs {
+		if c.Name != plan.Baseline {
+			bench.Comparisons = append(bench.Comparisons, result.Compare(c.Name, bench.Configurations[c.Name], plan.Baseline, base))
+		}
+	}
+	if with, ok := bench.Configurations[plan.WithSymposium]; ok {
+		bench.Delta = result.DeltaOf(with, base)
+	}
+	return bench, nil
+}
+
+// look counts the batches of this task's content with the same client, model and configurations,
+// this one included.
+func (b *Batch) look() int {
+	n := 1
+	parent := filepath.Dir(b.results)
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return n
+	}
+	for _, entry := range entries {
+		if entry.Name() == b.id {
+			continue
+		}
+		earlier, err := result.ReadBenchmark(filepath.Join(parent, entry.Name()))
+		if err != nil || earlier.ContentHash != b.Task.ContentHash || earlier.Model.Name != b.model().Name || earlier.Model.Kind != b.model().Kind {
+			continue
+		}
+		if slices.ContainsFunc(b.run.engine.confs, func(c plan.Configuration) bool {
+			_, ok := earlier.Configurations[c.Name]
+			return c.Name != plan.Baseline && ok
+		}) {
+			n++
+		}
+	}
+	return n
+}

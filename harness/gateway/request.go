@@ -1,0 +1,156 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// A Model gives the turns of one trial. Its methods are called concurrently.
+type Model interface {
+	// Kind is one of the Kind constants; it is what a result records as model.kind.
+	Kind() string
+	// Turn answers r. A provider's failure is a Turn with a Failure; an error means the runner itself broke.
+	Turn(ctx context.Context, r *Request) (*Turn, error)
+}
+
+// The kinds of model a trial can have. Direct trials have no gateway; the word stands here to keep the four together.
+const (
+	KindScripted = "scripted"
+	KindReplay   = "replay"
+	KindForward  = "forward"
+	KindDirect   = "direct"
+)
+
+// A Request is what a client asked, whatever the dialect.
+type Request struct {
+	Dialect  string    // "messages"
+	Model    string    // the model the client named; may be another than the trial's for side calls
+	System   []string  // system text apart from the conversation, in order
+	Messages []Message // the whole conversation so far
+	Tools    []Tool    // in the client's order
+	Offered  []Offer   // skills this request offers, deduplicated, in order
+	SideCall bool      // no tools: a title or summary, which must not use up a scripted turn
+	Stream   bool      // the client asked for a stream of events
+
+	ProjectDir string // the trial's project, from Options; relative script paths mean files below it
+	Raw        []byte // the body as it came; not to be modified
+}
+
+// A Message is one entry of the conversation. Role is "user", "assistant" or "system"; in Messages a system role may
+// stand in the middle of the conversation, and only the client writes it.
+type Message struct {
+	Role   string
+	Blocks []Block
+}
+
+// BlockKind says what a Block holds.
+type BlockKind string
+
+// The kinds of block. What a codec does not know is BlockOther and carries nothing.
+const (
+	BlockText       BlockKind = "text"
+	BlockThinking   BlockKind = "thinking"
+	BlockToolCall   BlockKind = "tool_call"
+	BlockToolResult BlockKind = "tool_result"
+	BlockOther      BlockKind = "other"
+)
+
+// A Block is one part of a message or of a turn.
+type Block struct {
+	Kind      BlockKind
+	Text      string          // text, thinking, or a tool result's text
+	Signature string          // thinking only
+	CallID    string          // tool call and tool result
+	Name      string          // tool call: the tool
+	Input     json.RawMessage // tool call: a JSON object
+	IsError   bool            // tool result
+}
+
+// A Tool is one tool the client lists. Type is the dialect's word for it and empty for the client's own tools; anything
+// else runs at the provider, outside the sandbox.
+type Tool struct {
+	Name, Type, Description string
+	Schema                  json.RawMessage
+}
+
+// How a skill can be offered.
+const (
+	ViaListing = "listing" // an entry of the client's skill listing
+	ViaPath    = "path"    // the path of its SKILL.md in context a hook gave
+)
+
+// An Offer is a skill the client put before the model.
+type Offer struct {
+	Skill string `json:"skill"`
+	Via   string `json:"via"`            // ViaListing or ViaPath
+	Path  string `json:"path,omitempty"` // ViaPath: as it stood in the context
+}
+
+// Why a turn ended, in the words of the Messages dialect.
+const (
+	StopEndTurn   = "end_turn"
+	StopToolUse   = "tool_use"
+	StopMaxTokens = "max_tokens"
+	StopRefusal   = "refusal"
+)
+
+// A Turn is the answer to a Request.
+type Turn struct {
+	Blocks     []Block
+	StopReason string
+	Usage      Usage
+	Failure    *Failure // nil: the turn is delivered whole
+	Step       *int     // the 1-based script step that gave the turn; nil for other models, side calls and the closing turn
+	Note       string   // what the log should say about this turn, such as a script step the client has no tool for
+}
+
+// Usage counts tokens; nil is unknown, which is not 0. Input excludes what was read from or written to a cache.
+type Usage struct {
+	InputTokens      *int64 `json:"input_tokens"`
+	OutputTokens     *int64 `json:"output_tokens"`
+	CacheReadTokens  *int64 `json:"cache_read_tokens"`
+	CacheWriteTokens *int64 `json:"cache_write_tokens"`
+	ReasoningTokens  *int64 `json:"reasoning_tokens"`
+}
+
+// add sums b into u, field by field; a field stays nil until some turn reports it.
+func (u *Usage) add(b Usage) {
+	for _, f := range []struct {
+		sum **int64
+		n   *int64
+	}{
+		{&u.InputTokens, b.InputTokens},
+		{&u.OutputTokens, b.OutputTokens},
+		{&u.CacheReadTokens, b.CacheReadTokens},
+		{&u.CacheWriteTokens, b.CacheWriteTokens},
+		{&u.ReasoningTokens, b.ReasoningTokens},
+	} {
+		if f.n == nil {
+			continue
+		}
+		total := *f.n
+		if *f.sum != nil {
+			total += **f.sum
+		}
+		*f.sum = &total // a new number: usage already handed out must not change
+	}
+}
+
+// FailureKind says how a turn fails on the wire.
+type FailureKind string
+
+// The ways a turn can fail.
+const (
+	FailHTTP      FailureKind = "http"      // an error status and body
+	FailTruncated FailureKind = "truncated" // the answer begins and the connection is cut
+	FailSlow      FailureKind = "slow"      // the answer begins and nothing more comes until the client gives up
+)
+
+// A Failure replaces a turn's delivery. Status and the two texts count for FailHTTP only.
+type Failure struct {
+	Kind       FailureKind
+	Status     int    // 400 to 599
+	Type       string // the dialect's error type, such as "overloaded_error"
+	Message    string
+	RetryAfter *int // seconds; nil: no such header
+}

@@ -1,0 +1,319 @@
+// Package grade decides about a finished trial: what the submission's code is
+// worth (Code) and whether the task's expectations hold (Expect).
+//
+// Nothing a submission does is an error here. What the submission is to blame
+// for becomes a failed verdict; what the runner or the machine is to blame for
+// becomes an infrastructure error in the result.
+package grade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/sandbox"
+	"github.com/proctor-evals/proctor/harness/task"
+	"github.com/proctor-evals/proctor/harness/workspace"
+	"github.com/proctor-evals/proctor/internal/treecopy"
+)
+
+// Input is what a grading works from.
+type Input struct {
+	Task       *task.Task
+	Fixtures   map[string]string // name → source in the evals root
+	Submission *workspace.Submission
+	Batch      *workspace.Batch
+	Sandbox    sandbox.Runtime
+	Denied     []string
+	Readable   workspace.Readable
+	CargoBin   string // the toolchain's own bin folder
+	Out        string // where the steps' output is kept
+	// OnStep, if set, is told each step's name as it starts.
+	OnStep func(name string)
+}
+
+// Code grades the submission's code in fresh copies, one step after another, each in a sandbox
+// launch of its own with no network. Build and library tests share a copy; each hidden check gets
+// one that no submission code has run in, and is put there for its own step only.
+func Code(ctx context.Context, in Input) *result.Code {
+	g := &grading{Input: in, code: &result.Code{
+		Build: result.Skipped, CargoTestLib: result.Skipped, Hidden: map[string]result.Verdict{},
+		EditsOutside: []string{}, Reasons: map[string]string{},
+	}}
+	for _, c := range in.Task.Checks {
+		g.code.Hidden[c.Name] = result.Skipped
+	}
+	if in.Task.FmtCheck {
+		skipped := result.Skipped
+		g.code.CargoFmtCheck = &skipped
+	}
+	if err := g.run(ctx); err != nil {
+		g.code.InfrastructureError = err.Error()
+	}
+	g.code.Judge()
+	return g.code
+}
+
+type grading struct {
+	Input
+	code *result.Code
+}
+
+// run fills in the verdicts; its error is an infrastructure error.
+func (g *grading) run(ctx context.Context) error {
+	if err := os.MkdirAll(g.Out, 0o755); err != nil {
+		return err
+	}
+	g.code.InvalidSubmission = invalid(g.Submission, g.Task.Editable)
+	if len(g.code.InvalidSubmission) > 0 {
+		return nil
+	}
+	first, err := g.copy()
+	if err != nil {
+		return err
+	}
+	defer first.remove()
+	g.code.Build, err = g.step(ctx, first, "build", nil, "build", "--offline")
+	if err != nil || g.code.Build != result.Pass {
+		return err
+	}
+	g.code.CargoTestLib, err = g.step(ctx, first, "test-lib", nil, "test", "--offline", "--lib")
+	if err != nil {
+		return err
+	}
+	for _, check := range g.Task.Checks {
+		v, err := g.hidden(ctx, check)
+		if err != nil {
+			return err
+		}
+		g.code.Hidden[check.Name] = v
+	}
+	if g.Task.FmtCheck {
+		c, err := g.copy()
+		if err != nil {
+			return err
+		}
+		defer c.remove()
+		v, err := g.step(ctx, c, "fmt", nil, "fmt", "--check")
+		if err != nil {
+			return err
+		}
+		g.code.CargoFmtCheck = &v
+	}
+	return nil
+}
+
+func (g *grading) hidden(ctx context.Context, check task.Check) (result.Verdict, error) {
+	c, err := g.copy()
+	if err != nil {
+		return "", err
+	}
+	defer c.remove()
+	if err := c.addCheck(check); err != nil {
+		return "", err
+	}
+	return g.step(ctx, c, "hidden-"+check.Name, oneTest, "test", "--offline", "--test", check.Name)
+}
+
+// step runs cargo in a copy. accept, when given, must agree besides the exit code.
+func (g *grading) step(ctx context.Context, c *gradingCopy, name string, accept func(stdout []byte) error, args ...string) (result.Verdict, error) {
+	if g.OnStep != nil {
+		g.OnStep(name)
+	}
+	stdout, err := os.Create(filepath.Join(g.Out, name+".stdout"))
+	if err != nil {
+		return "", err
+	}
+	defer stdout.Close()
+	stderr, err := os.Create(filepath.Join(g.Out, name+".stderr"))
+	if err != nil {
+		return "", err
+	}
+	defer stderr.Close()
+
+	stepCtx, cancel := context.WithTimeoutCause(ctx, g.Task.Deadlines.Grading, errStepDeadline)
+	defer cancel()
+	ended, err := g.Sandbox.Run(stepCtx, sandbox.Launch{
+		Argv: append([]string{filepath.Join(g.CargoBin, "cargo")}, args...),
+		Env:  c.env(g.CargoBin), Dir: c.path("project"), Home: c.path("home"),
+		Policy: c.policy(g.Denied, g.Readable), PolicyFile: c.path("srt.json"), StartFile: c.path("bin", "start"),
+		Stdout: stdout, Stderr: stderr, MaxOutput: maxStepOutput,
+	})
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	switch {
+	case len(ended.Survivors) > 0:
+		return "", fmt.Errorf("%s: processes %v could not be killed", name, ended.Survivors)
+	case errors.Is(ended.Cause, errStepDeadline):
+		g.code.Reasons[name] = fmt.Sprintf("not finished after %s", g.Task.Deadlines.Grading)
+		return result.Timeout, nil
+	case errors.Is(ended.Cause, sandbox.ErrOutputLimit):
+		g.code.Reasons[name] = fmt.Sprintf("printed more than %d bytes", int64(maxStepOutput))
+		return result.Fail, nil
+	case ended.Cause != nil:
+		return "", fmt.Errorf("%s: interrupted: %w", name, ended.Cause)
+	case !ended.Started:
+		return "", fmt.Errorf("%s: the sandbox did not start: %s", name, ended.Diagnosis)
+	case ended.ExitCode != 0:
+		g.code.Reasons[name] = fmt.Sprintf("cargo %s: exit code %d", strings.Join(args, " "), ended.ExitCode)
+		return result.Fail, nil
+	}
+	if accept != nil {
+		out, err := os.ReadFile(stdout.Name())
+		if err != nil {
+			return "", err
+		}
+		if err := accept(out); err != nil {
+			g.code.Reasons[name] = err.Error()
+			return result.Fail, nil
+		}
+	}
+	return result.Pass, nil
+}
+
+var errStepDeadline = errors.New("grading deadline")
+
+// maxStepOutput caps what one step may print, in bytes.
+const maxStepOutput = 64 << 20
+
+// invalid names what makes the submission impossible to grade: anything under an editable path,
+// or in the way to one, that is not a regular file or a folder.
+func invalid(s *workspace.Submission, editable []string) []string {
+	var out []string
+	concerns := func(rel string) bool {
+		return rel == "." || slices.ContainsFunc(editable, func(e string) bool {
+			return rel == e || strings.HasPrefix(rel, e+"/") || strings.HasPrefix(e, rel+"/")
+		})
+	}
+	for _, skipped := range s.Report.Skipped {
+		if concerns(skipped.Path) {
+			out = append(out, fmt.Sprintf("%q is %s", skipped.Path, skipped.Kind.Phrase()))
+		}
+	}
+	for _, e := range editable {
+		for parent := filepath.Dir(e); parent != "."; parent = filepath.Dir(parent) {
+			info, err := os.Lstat(filepath.Join(s.Dir, parent))
+			if err == nil && !info.IsDir() {
+				out = append(out, fmt.Sprintf("%q is not a folder", parent))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// gradingCopy is a fresh project to grade in, laid out like a run directory.
+type gradingCopy struct{ dir string }
+
+func (c *gradingCopy) path(parts ...string) string {
+	return filepath.Join(append([]string{c.dir}, parts...)...)
+}
+
+func (c *gradingCopy) remove() { _ = treecopy.Remove(c.dir) }
+
+// copy builds a fresh copy: the starter and fixtures from the evals root, and from the submission
+// the editable paths alone, replaced exactly.
+func (g *grading) copy() (*gradingCopy, error) {
+	id, err := workspace.NewID()
+	if err != nil {
+		return nil, err
+	}
+	c := &gradingCopy{dir: filepath.Join(g.Batch.Dir, id)}
+	for _, f := range []string{"", "home", "cargo-home", "tmp", "target", "bin"} {
+		if err := os.Mkdir(c.path(f), 0o755); err != nil {
+			return nil, fmt.Errorf("grading copy: %w", err)
+		}
+	}
+	if _, err := treecopy.Copy(c.path("project"), g.Task.Starter, treecopy.CopyOptions{}); err != nil {
+		return nil, fmt.Errorf("grading copy: starter: %w", err)
+	}
+	if err := workspace.CopyFixtures(c.path("fixtures"), g.Fixtures); err != nil {
+		return nil, fmt.Errorf("grading copy: %w", err)
+	}
+	for _, e := range g.Task.Editable {
+		if err := removeAny(c.path("project", filepath.FromSlash(e))); err != nil {
+			return nil, fmt.Errorf("grading copy: %w", err)
+		}
+	}
+	report, err := treecopy.Copy(c.path("project"), g.Submission.Dir, treecopy.CopyOptions{
+		Overwrite: true,
+		Options: treecopy.Options{Untrusted: true, Ignore: func(rel string) bool {
+			return !slices.ContainsFunc(g.Task.Editable, func(e string) bool {
+				return rel == e || strings.HasPrefix(rel, e+"/") || strings.HasPrefix(e, rel+"/")
+			})
+		}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("grading copy: submission: %w", err)
+	}
+	if len(report.Skipped) > 0 {
+		return nil, fmt.Errorf("grading copy: the kept submission changed: %q", report.Skipped)
+	}
+	return c, nil
+}
+
+func removeAny(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return treecopy.Remove(path)
+	}
+	return os.Remove(path)
+}
+
+// addCheck puts one hidden check into the copy, over anything of its name.
+func (c *gradingCopy) addCheck(check task.Check) error {
+	data, err := os.ReadFile(check.File)
+	if err != nil {
+		return fmt.Errorf("hidden check %s: %w", check.Name, err)
+	}
+	tests := c.path("project", "tests")
+	if info, err := os.Lstat(tests); err == nil && !info.IsDir() {
+		if err := os.Remove(tests); err != nil {
+			return fmt.Errorf("hidden check %s: %w", check.Name, err)
+		}
+	}
+	if err := os.MkdirAll(tests, 0o755); err != nil {
+		return fmt.Errorf("hidden check %s: %w", check.Name, err)
+	}
+	// tests/NAME/main.rs would be a second target of the same name.
+	for _, rel := range []string{check.Name + ".rs", check.Name} {
+		if err := removeAny(filepath.Join(tests, rel)); err != nil {
+			return fmt.Errorf("hidden check %s: %w", check.Name, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(tests, check.Name+".rs"), data, 0o644); err != nil {
+		return fmt.Errorf("hidden check %s: %w", check.Name, err)
+	}
+	return nil
+}
+
+func (c *gradingCopy) env(cargoBin string) map[string]string {
+	return map[string]string{
+		"HOME": c.path("home"), "TMPDIR": c.path("tmp"), "CARGO_HOME": c.path("cargo-home"),
+		"CARGO_TARGET_DIR": c.path("target"), "CARGO_TERM_COLOR": "never",
+		"PATH": strings.Join([]string{cargoBin, "/usr/bin", "/bin"}, ":"),
+	}
+}
+
+func (c *gradingCopy) policy(denied []string, readable workspace.Readable) sandbox.Policy {
+	p := sandbox.Policy{DenyRead: denied}
+	for _, f := range []string{"project", "home", "cargo-home", "tmp", "target"} {
+		p.AllowWrite = append(p.AllowWrite, c.path(f))
+	}
+	p.AllowRead = append(append(p.AllowRead, p.AllowWrite...), c.path("fixtures"), c.path("bin"))
+	p.AllowRead = append(p.AllowRead, readable.Paths()...)
+	return p
+}

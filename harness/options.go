@@ -1,0 +1,222 @@
+// Package harness is the engine: it plans an exam, runs its trials on the real
+// parts and counts them. The command line and `go test` are two thin callers
+// of it:
+//
+//	e, err := harness.Open(opts)
+//	run, err := e.Start(ctx, e.Tasks())
+//	for _, b := range run.Batches() {
+//		err := b.Prepare(ctx)
+//		for _, t := range b.Plan() { trial, err := b.RunTrial(ctx, t) }
+//		benchmark, err := b.Finish()
+//	}
+//	err = run.Close()
+//
+// Whatever a trial does wrong is a value in its result. An error means that
+// the runner itself broke, and that the run cannot go on.
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/proctor-evals/proctor/harness/client"
+	"github.com/proctor-evals/proctor/harness/plan"
+)
+
+// Scripted is the model of a run that names none: the task's own model script.
+const Scripted = "scripted"
+
+// Options choose what is run and where. The zero value of each field means its default.
+type Options struct {
+	// Evals is the evals root: the folder with tasks/. Default: the nearest one, see FindEvals.
+	Evals string
+	// Scratch is where trials live. Default: a private folder in /var/tmp.
+	Scratch string
+	// Results is where results are kept. Default: results/ in the evals root, with runs/ beside it;
+	// when set, runs/ is inside it.
+	Results string
+	// Client is the agent client. Default: claude.
+	Client string
+	// ClientPath runs this client program in place of the installed one.
+	ClientPath string
+	// CargoAgents evaluates this cargo-agents in place of the installed one.
+	CargoAgents string
+	// Model is the model's name. Default: scripted.
+	Model string
+	// Configurations to compare. Default: without-symposium, with-symposium.
+	Configurations []string
+	// Trials per configuration. Default: DefaultTrials with the scripted model, else the task's own.
+	Trials int
+	// DefaultTrials is what the caller gives a scripted run that names no number. Default: 1.
+	DefaultTrials int
+	// Jobs is how many batches run side by side. Default: 1.
+	Jobs int
+	// DenyRead are further regions no trial may read.
+	DenyRead []string
+	// MaxOutput caps what the client of one trial may print, in bytes. Default: 1 GiB.
+	MaxOutput int64
+	// Cache is where setup keeps tools. Default: the user's cache folder.
+	Cache string
+	// OnEvent, if set, is told each stage as it begins. Calls do not overlap.
+	OnEvent func(Event)
+}
+
+// Variables are the environment variables Environ reads, with what each one is for.
+var Variables = []struct{ Name, Meaning string }{
+	{"PROCTOR_EVALS", "evals root: the folder with tasks/"},
+	{"PROCTOR_SCRATCH", "where trials live"},
+	{"PROCTOR_RESULTS", "where results are kept"},
+	{"PROCTOR_CLIENT", "agent client"},
+	{"PROCTOR_CLIENT_PATH", "client program to run in place of the installed one"},
+	{"PROCTOR_CARGO_AGENTS", "cargo-agents program to evaluate in place of the installed one"},
+	{"PROCTOR_MODEL", "model; without one, the task's model script"},
+	{"PROCTOR_CONFIGURATIONS", "configurations to compare, comma-separated"},
+	{"PROCTOR_TRIALS", "trials per configuration"},
+	{"PROCTOR_JOBS", "batches that run side by side"},
+	{"PROCTOR_CACHE", "where setup keeps tools"},
+}
+
+// Environ reads options from the environment; getenv is os.Getenv or a test's. All mistakes are
+// reported at once.
+func Environ(getenv func(string) string) (Options, error) {
+	o := Options{
+		Evals: getenv("PROCTOR_EVALS"), Scratch: getenv("PROCTOR_SCRATCH"), Results: getenv("PROCTOR_RESULTS"),
+		Client: getenv("PROCTOR_CLIENT"), ClientPath: getenv("PROCTOR_CLIENT_PATH"), CargoAgents: getenv("PROCTOR_CARGO_AGENTS"),
+		Model: getenv("PROCTOR_MODEL"), Configurations: SplitList(getenv("PROCTOR_CONFIGURATIONS")), Cache: getenv("PROCTOR_CACHE"),
+	}
+	var problems []error
+	for name, field := range map[string]*int{"PROCTOR_TRIALS": &o.Trials, "PROCTOR_JOBS": &o.Jobs} {
+		if text := getenv(name); text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 {
+				problems = append(problems, fmt.Errorf("%s=%q: give a whole number of at least 1", name, text))
+				continue
+			}
+			*field = n
+		}
+	}
+	return o, errors.Join(problems...)
+}
+
+// SplitList splits a comma-separated list; blanks around items are dropped, an empty text is no list.
+func SplitList(s string) []string {
+	var out []string
+	for item := range strings.SplitSeq(s, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+// complete fills in proctor.toml's values and the defaults, makes paths absolute and checks names.
+func (o Options) complete() (Options, error) {
+	root, err := FindEvals(o.Evals)
+	if err != nil {
+		return o, err
+	}
+	o.Evals = root
+	if err := o.mergeFile(filepath.Join(root, ConfigFile)); err != nil {
+		return o, err
+	}
+	if o.Client == "" {
+		o.Client = "claude"
+	}
+	if o.Model == "" {
+		o.Model = Scripted
+	}
+	if len(o.Configurations) == 0 {
+		o.Configurations = plan.Default()
+	}
+	if o.DefaultTrials == 0 {
+		o.DefaultTrials = 1
+	}
+	if o.Jobs == 0 {
+		o.Jobs = 1
+	}
+	var problems []error
+	adapter, err := client.Lookup(o.Client)
+	if err != nil {
+		problems = append(problems, err)
+	}
+	confs, err := plan.Lookup(o.Configurations...)
+	if err != nil {
+		problems = append(problems, err)
+	}
+	for _, c := range confs {
+		if adapter != nil && c.Skills == plan.DeliverSymposium && !adapter.SupportsSymposium() {
+			problems = append(problems, fmt.Errorf("the client %s has no Symposium support: leave out the configuration %s", o.Client, c.Name))
+		}
+	}
+	if o.Model != Scripted {
+		problems = append(problems, fmt.Errorf("model %q: this version runs the scripted model only; leave PROCTOR_MODEL and -model empty", o.Model))
+	}
+	for _, p := range []*string{&o.Scratch, &o.Results, &o.Cache, &o.ClientPath, &o.CargoAgents} {
+		if *p == "" {
+			continue
+		}
+		if *p, err = filepath.Abs(*p); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	return o, errors.Join(problems...)
+}
+
+func (o Options) resultsDir() string {
+	if o.Results != "" {
+		return o.Results
+	}
+	return filepath.Join(o.Evals, "results")
+}
+
+func (o Options) runsDir() string {
+	if o.Results != "" {
+		return filepath.Join(o.Results, "runs")
+	}
+	return filepath.Join(o.Evals, "runs")
+}
+
+// FindEvals returns the evals root: dir if it is given, else the first folder, from the current one
+// upwards, that holds tasks/ or suites/ itself or in evals/.
+func FindEvals(dir string) (string, error) {
+	if dir != "" {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return "", err
+		}
+		if !isEvals(abs) {
+			return "", fmt.Errorf("evals root %s: no folder tasks/ in it", abs)
+		}
+		return abs, nil
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for d := cwd; ; d = filepath.Dir(d) {
+		for _, candidate := range []string{d, filepath.Join(d, "evals")} {
+			if isEvals(candidate) {
+				return candidate, nil
+			}
+		}
+		if d == filepath.Dir(d) {
+			return "", fmt.Errorf("no evals root: no folder tasks/ or evals/tasks/ in %s or above; set PROCTOR_EVALS, or make tasks/<name>/task.toml", cwd)
+		}
+	}
+}
+
+func isEvals(dir string) bool {
+	for _, sub := range []string{"tasks", "suites"} {
+		if info, err := os.Stat(filepath.Join(dir, sub)); err == nil && info.IsDir() {
+			return true
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+	}
+	return false
+}

@@ -1,0 +1,161 @@
+package result
+
+import "encoding/json"
+
+// Benchmark is benchmark.json: the count over one batch.
+type Benchmark struct {
+	SchemaVersion  int               `json:"schema_version"`
+	RunID          string            `json:"run_id"`
+	BatchID        string            `json:"batch_id"`
+	Task           string            `json:"task"`
+	Kind           string            `json:"kind"`
+	ContentHash    string            `json:"content_hash"`
+	Client         string            `json:"client"`
+	Model          Model             `json:"model"`
+	Isolation      string            `json:"isolation"`
+	Jobs           int               `json:"jobs"`
+	StandIns       []string          `json:"stand_ins"`
+	Configurations map[string]Counts `json:"configurations"`
+	Delta          Delta             `json:"delta"`
+	Comparisons    []Comparison      `json:"comparisons"`
+	// Look says how many batches of this content, client and model exist, this one included;
+	// looking again and again until a verdict appears makes false verdicts likelier.
+	Look int `json:"look"`
+
+	Unknown map[string]json.RawMessage `json:"-"`
+}
+
+// Counts are one configuration's numbers. They satisfy
+//
+//	planned  = setup_failures + cancelled + started
+//	eligible = started - excluded.isolation - excluded.grading
+//	         = succeeded + failed + inconclusive
+type Counts struct {
+	Planned       int            `json:"planned"`
+	SetupFailures int            `json:"setup_failures"`
+	Cancelled     int            `json:"cancelled"`
+	Started       int            `json:"started"`
+	Excluded      ExcludedCounts `json:"excluded"`
+	Eligible      int            `json:"eligible"`
+	Succeeded     int            `json:"succeeded"`
+	Failed        int            `json:"failed"`
+	Inconclusive  int            `json:"inconclusive"`
+	// SuccessRate is succeeded/eligible, with its Wilson 95 % interval; null with no eligible trial.
+	SuccessRate   *float64    `json:"success_rate"`
+	SuccessRateCI *[2]float64 `json:"success_rate_ci95"`
+	// CodePassRate is the share of eligible trials whose code passed, whatever the expectations said.
+	CodePassRate *float64 `json:"code_pass_rate"`
+	CodePassed   int      `json:"code_passed"`
+	CodeJudged   int      `json:"code_judged"`
+	PassAll      *bool    `json:"pass_all"`
+	// Causes counts setup failures, cancellations, exclusions and failed executions by cause.
+	Causes       Causes                `json:"causes"`
+	ObservedLoad map[string]LoadCounts `json:"observed_load,omitempty"`
+	Offered      map[string]int        `json:"offered,omitempty"`
+	Cost         Costs                 `json:"cost"`
+}
+
+// ExcludedCounts are exclusions by kind.
+type ExcludedCounts struct {
+	Isolation int `json:"isolation"`
+	Grading   int `json:"grading"`
+}
+
+// Causes counts by cause.
+type Causes struct {
+	SetupFailures map[string]int `json:"setup_failures,omitempty"`
+	Cancelled     map[string]int `json:"cancelled,omitempty"`
+	Excluded      map[string]int `json:"excluded,omitempty"`
+	Executions    map[string]int `json:"executions,omitempty"`
+}
+
+// LoadCounts counts observed loads of one skill over eligible trials.
+type LoadCounts struct {
+	Loaded      int `json:"loaded"`
+	Attempted   int `json:"attempted"`
+	NotObserved int `json:"not_observed"`
+	Unknown     int `json:"unknown"`
+}
+
+// Mean is a mean over the trials that report the number; null over none.
+type Mean struct {
+	Mean   *float64 `json:"mean"`
+	Trials int      `json:"trials"`
+}
+
+// Cost are mean costs of a set of trials. Tokens is input + output + both cache counts.
+type Cost struct {
+	Tokens     Mean `json:"tokens"`
+	Input      Mean `json:"input"`
+	Output     Mean `json:"output"`
+	CacheRead  Mean `json:"cache_read"`
+	CacheWrite Mean `json:"cache_write"`
+	AgentSecs  Mean `json:"agent_secs"`
+}
+
+// Costs are the costs of eligible and of succeeded trials.
+type Costs struct {
+	Eligible  Cost `json:"eligible"`
+	Succeeded Cost `json:"succeeded"`
+}
+
+// Delta is with-symposium minus without-symposium; null where either is unknown.
+type Delta struct {
+	SuccessRate  *float64   `json:"success_rate"`
+	CodePassRate *float64   `json:"code_pass_rate"`
+	Cost         DeltaCosts `json:"cost"`
+}
+
+// DeltaCosts are differences of mean costs.
+type DeltaCosts struct {
+	Eligible  DeltaCost `json:"eligible"`
+	Succeeded DeltaCost `json:"succeeded"`
+}
+
+// DeltaCost is a difference of mean costs.
+type DeltaCost struct {
+	Tokens     *float64 `json:"tokens"`
+	Input      *float64 `json:"input"`
+	Output     *float64 `json:"output"`
+	CacheRead  *float64 `json:"cache_read"`
+	CacheWrite *float64 `json:"cache_write"`
+	AgentSecs  *float64 `json:"agent_secs"`
+}
+
+// Judgement is the answer of a comparison.
+type Judgement string
+
+// The judgements.
+const (
+	Helps      Judgement = "helps"
+	Hurts      Judgement = "hurts"
+	CannotTell Judgement = "cannot tell"
+)
+
+// Comparison sets one configuration against the baseline.
+type Comparison struct {
+	Treatment string   `json:"treatment"`
+	Baseline  string   `json:"baseline"`
+	Diff      *float64 `json:"diff"`
+	// CI95 is the Newcombe method 10 interval of Diff; descriptive, the verdict does not use it.
+	CI95    *[2]float64 `json:"ci95"`
+	Method  string      `json:"method"`
+	P       *float64    `json:"p"`
+	FisherP *float64    `json:"fisher_p"`
+	Verdict Judgement   `json:"verdict"`
+	// Reason says in words why the verdict is what it is.
+	Reason string  `json:"reason"`
+	Bounds []Bound `json:"bounds"`
+	// CodePassDiff is the difference of code pass rates.
+	CodePassDiff *float64   `json:"code_pass_rate_diff"`
+	Means        DeltaCosts `json:"means"`
+}
+
+// Bound is the comparison under one way of counting what could not be counted.
+type Bound struct {
+	Counting  string  `json:"counting"`
+	Treatment [2]int  `json:"treatment"` // successes, of
+	Baseline  [2]int  `json:"baseline"`
+	Diff      float64 `json:"diff"`
+	P         float64 `json:"p"`
+}

@@ -1,0 +1,52 @@
+package result
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Run is run.json: what one invocation planned, and how far it came. It is
+// written before the first trial starts, so that a plan is on disk whatever
+// happens next.
+type Run struct {
+	SchemaVersion int        `json:"schema_version"`
+	RunID         string     `json:"run_id"`
+	State         State      `json:"state"`
+	Cause         string     `json:"cause,omitempty"` // why it ended early
+	StartedAt     time.Time  `json:"started_at"`
+	FinishedAt    *time.Time `json:"finished_at"`
+	Proctor       string     `json:"proctor"` // this program's version
+	Jobs          int        `json:"jobs"`
+	Batches       []Batch    `json:"batches"`
+
+	Unknown map[string]json.RawMessage `json:"-"`
+}
+
+// Batch is all trials of one task with one client.
+type Batch struct {
+	BatchID        string          `json:"batch_id"`
+	Task           Task            `json:"task"`
+	Client         string          `json:"client"`
+	Model          Model           `json:"model"`
+	Isolation      string          `json:"isolation"`
+	Configurations []Configuration `json:"configurations"`
+	Rounds         int             `json:"rounds"`
+	// Results is the batch's folder, relative to the folder that holds runs/.
+	Results string         `json:"results"`
+	Trials  []PlannedTrial `json:"trials"`
+}
+
+// PlannedTrial is one line of the plan.
+type PlannedTrial struct {
+	Name          string    `json:"name"`
+	Configuration string    `json:"configuration"`
+	Round         int       `json:"round"`
+	Order         int       `json:"order"`
+	State         State     `json:"state"`
+	Execution     Execution `json:"execution,omitempty"`
+	Outcome       Outcome   `json:"outcome,omitempty"`
+	Cause         string    `json:"cause,omitempty"`
+}
+
+// CauseLost is the cause of a trial whose runner died before it could say how the trial ended.
+const CauseLost = "lost"

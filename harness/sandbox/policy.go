@@ -1,0 +1,60 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Policy is what one launch may read, write and reach. Reads are open unless
+// DenyRead covers them, and AllowRead reopens paths inside a denied region;
+// writes and network are closed unless allowed. All paths are absolute.
+type Policy struct {
+	DenyRead   []string
+	AllowRead  []string
+	AllowWrite []string
+	DenyWrite  []string
+	// AllowedDomains are host or host:port entries; empty means no network at all.
+	AllowedDomains []string
+}
+
+// srtPolicy is the settings file of srt, in its own field names.
+type srtPolicy struct {
+	Filesystem struct {
+		DenyRead   []string `json:"denyRead"`
+		AllowRead  []string `json:"allowRead"`
+		AllowWrite []string `json:"allowWrite"`
+		DenyWrite  []string `json:"denyWrite"`
+	} `json:"filesystem"`
+	Network struct {
+		AllowedDomains []string `json:"allowedDomains"`
+		DeniedDomains  []string `json:"deniedDomains"`
+	} `json:"network"`
+}
+
+// JSON is the policy as srt's settings file, sorted and without duplicates, so that two equal
+// policies are equal bytes.
+func (p Policy) JSON() ([]byte, error) {
+	var out srtPolicy
+	out.Filesystem.DenyRead = tidy(p.DenyRead)
+	out.Filesystem.AllowRead = tidy(p.AllowRead)
+	out.Filesystem.AllowWrite = tidy(p.AllowWrite)
+	out.Filesystem.DenyWrite = tidy(p.DenyWrite)
+	out.Network.AllowedDomains = tidy(p.AllowedDomains)
+	out.Network.DeniedDomains = []string{}
+	b, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("sandbox policy: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+func tidy(in []string) []string {
+	out := slices.Clone(in)
+	slices.Sort(out)
+	out = slices.Compact(out)
+	if out == nil {
+		out = []string{} // srt wants arrays, not null
+	}
+	return out
+}

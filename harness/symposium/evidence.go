@@ -1,0 +1,219 @@
+package symposium
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/proctor-evals/proctor/internal/treecopy"
+)
+
+// Everything below was written by processes inside the trial and is read by the guarded reader.
+const (
+	maxTrace  = 64 << 20
+	maxRecord = 1 << 20
+	maxLog    = 16 << 20
+)
+
+// HookRecord is one line of the hook trace. A line is written only when the hook's work succeeded,
+// so a line present means a successful exit.
+type HookRecord struct {
+	Event  string          `json:"event"`
+	Agent  string          `json:"agent"`
+	Input  json.RawMessage `json:"input"`
+	Output json.RawMessage `json:"output"`
+}
+
+// Trace is a decoded hook trace.
+type Trace struct {
+	Records []HookRecord
+	// Bad counts lines that are not such a record; Cut says the file was longer than is read.
+	Bad int
+	Cut bool
+	// Err says why the file could not be read at all ("" when it could, or is not there).
+	Err     string
+	Present bool
+}
+
+// ReadTrace reads evidence/hook-trace.jsonl.
+func ReadTrace(evidenceDir string) Trace {
+	data, cut, err := treecopy.ReadFile(evidenceDir, "hook-trace.jsonl", maxTrace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Trace{}
+	}
+	if err != nil {
+		return Trace{Err: err.Error(), Present: true}
+	}
+	return decodeTrace(data, cut)
+}
+
+func decodeTrace(data []byte, cut bool) Trace {
+	t := Trace{Cut: cut, Present: true}
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
+		}
+		var r HookRecord
+		if err := json.Unmarshal(line, &r); err != nil || r.Event == "" {
+			t.Bad++
+			continue
+		}
+		t.Records = append(t.Records, r)
+	}
+	return t
+}
+
+// First is the first record of an event by the given agent.
+func (t Trace) First(agent, event string) (HookRecord, bool) {
+	for _, r := range t.Records {
+		if r.Event == event && r.Agent == agent {
+			return r, true
+		}
+	}
+	return HookRecord{}, false
+}
+
+// Count is the number of records of an event by the given agent.
+func (t Trace) Count(agent, event string) int {
+	n := 0
+	for _, r := range t.Records {
+		if r.Event == event && r.Agent == agent {
+			n++
+		}
+	}
+	return n
+}
+
+// Whole says whether the trace could be read to its end without a bad line.
+func (t Trace) Whole() bool { return t.Err == "" && t.Bad == 0 && !t.Cut }
+
+// SyncState says what the sync record tells.
+type SyncState struct {
+	Recorded bool
+	// Detail says why it is not recorded, or cannot be told.
+	Detail string
+	// Unclear is true when the evidence is there but cannot be read.
+	Unclear bool
+}
+
+// workspaceKey is the folder of a project's record in cargo-agents' cache:
+// <basename>-<first 8 hex digits of SHA-256 over the canonical path>.
+func workspaceKey(project string) (string, error) {
+	real, err := filepath.EvalSymlinks(project)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(real))
+	return filepath.Base(real) + "-" + hex.EncodeToString(sum[:4]), nil
+}
+
+// ReadSync reads the record of a successful sync of project.
+func ReadSync(home, project string) SyncState {
+	key, err := workspaceKey(project)
+	if err != nil {
+		return SyncState{Unclear: true, Detail: err.Error()}
+	}
+	rel := path.Join(".symposium/cache/workspaces", key, "state.json")
+	data, cut, err := treecopy.ReadFile(home, rel, maxRecord)
+	if errors.Is(err, fs.ErrNotExist) {
+		return SyncState{Detail: "no sync record: ~/" + rel + " is not there"}
+	}
+	if err != nil || cut {
+		return SyncState{Unclear: true, Detail: fmt.Sprintf("~/%s cannot be read: %v", rel, err)}
+	}
+	var state struct {
+		Root *string `json:"workspace-root"`
+	}
+	if err := json.Unmarshal(data, &state); err != nil || state.Root == nil {
+		return SyncState{Unclear: true, Detail: "~/" + rel + " is not a sync record"}
+	}
+	real, _ := filepath.EvalSymlinks(project)
+	if *state.Root != real && *state.Root != project {
+		return SyncState{Unclear: true, Detail: fmt.Sprintf("~/%s records another workspace, %q", rel, *state.Root)}
+	}
+	return SyncState{Recorded: true}
+}
+
+// Installed is what was found in the client's skill folder for one skill.
+type Installed struct {
+	Present bool // a folder of that name is there
+	Marker  bool // with Symposium's .symposium marker
+	Matches bool // and the plugin's content
+	Detail  string
+	Unclear bool
+}
+
+// CheckInstalled compares skills/<name> below the submission with the skill's source. The two
+// files Symposium itself adds at the skill's root, .symposium and .gitignore, are left out.
+func CheckInstalled(skillDir string, s Skill) Installed {
+	dir := filepath.Join(skillDir, s.Name)
+	info, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Installed{Detail: "not in the skill folder"}
+	}
+	if err != nil || !info.IsDir() {
+		return Installed{Present: true, Unclear: true, Detail: "the skill folder's entry is not a folder"}
+	}
+	in := Installed{Present: true}
+	if _, _, err := treecopy.ReadFile(dir, ".symposium", 1); err == nil {
+		in.Marker = true
+	} else {
+		in.Detail = "without Symposium's .symposium marker"
+	}
+	diff, err := treecopy.Diff(s.Dir, dir, treecopy.Options{Untrusted: true, Ignore: func(rel string) bool {
+		return rel == ".symposium" || rel == ".gitignore"
+	}})
+	switch {
+	case err != nil:
+		in.Unclear, in.Detail = true, "cannot be compared: "+err.Error()
+	case diff.Empty() && !diff.Incomplete:
+		in.Matches = true
+	default:
+		changed := append(append(slices.Clone(diff.Added), diff.Changed...), diff.Deleted...)
+		in.Detail = fmt.Sprintf("differs from the plugin in %q", changed)
+	}
+	return in
+}
+
+// Logs are cargo-agents' log files, concatenated by name, each after a line with its name.
+func Logs(home string) []byte {
+	var out bytes.Buffer
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	dir, err := root.Open(".symposium/logs")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(1000)
+	slices.Sort(names)
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".log") {
+			continue
+		}
+		data, cut, err := treecopy.ReadFileIn(root, path.Join(".symposium/logs", name), int64(maxLog-out.Len()))
+		if err != nil {
+			fmt.Fprintf(&out, "== %q: %v\n", name, err)
+			continue
+		}
+		fmt.Fprintf(&out, "== %q\n%s", name, data)
+		if cut {
+			fmt.Fprintf(&out, "\n== cut here\n")
+			break
+		}
+	}
+	return out.Bytes()
+}

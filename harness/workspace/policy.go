@@ -1,0 +1,117 @@
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/proctor-evals/proctor/harness/sandbox"
+)
+
+// Denied are the regions no trial may read, alike in every configuration.
+type Denied struct {
+	Scratch  string
+	Evals    string   // the evals root; its whole checkout is denied
+	Results  string   // where results go
+	Cache    string   // where setup keeps tools
+	Extra    []string // from proctor.toml
+	Searched []string // folders in which a cargo-agents may be installed (the user's PATH and the usual places)
+}
+
+// userDataRoots are where Linux keeps users' files, and the machine's shared temporary folders,
+// where other programs keep theirs.
+var userDataRoots = []string{"/home", "/root", "/mnt", "/media", "/tmp", "/var/tmp", "/run/user"}
+
+// Paths are the existing denied regions, absolute, links resolved.
+func (d Denied) Paths() []string {
+	in := slices.Clone(userDataRoots)
+	if home, err := os.UserHomeDir(); err == nil {
+		in = append(in, home)
+	}
+	in = append(in, d.Scratch, checkout(d.Evals), d.Evals, d.Results, d.Cache)
+	in = append(in, d.Extra...)
+	for _, dir := range append(slices.Clone(d.Searched), "/usr/local/bin", "/opt/cargo/bin") {
+		in = append(in, filepath.Join(dir, "cargo-agents"))
+	}
+	var out []string
+	for _, p := range in {
+		if p == "" || p == "/" {
+			continue
+		}
+		// srt mounts over what is there; what is missing cannot be read anyway.
+		if real, err := filepath.EvalSymlinks(p); err == nil && real != "/" && !slices.Contains(out, real) {
+			out = append(out, real)
+		}
+	}
+	return out
+}
+
+// checkout is the repository a folder lies in, or the folder itself.
+func checkout(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil || dir == "" {
+		return dir
+	}
+	for d := abs; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return abs
+		}
+	}
+}
+
+// Readable are the folders outside the run that every launch may read although a denied region
+// may cover them.
+type Readable struct {
+	Toolchain string // the Rust toolchain's folder
+	SRTVendor string // srt's own helper, which it runs inside
+}
+
+// Paths are the folders, links resolved.
+func (r Readable) Paths() []string {
+	var out []string
+	for _, p := range []string{r.Toolchain, r.SRTVendor} {
+		if p == "" {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			p = real
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// TrialPolicy is the policy of the client (and of cargo-agents' init) in run r. endpoint is the
+// gateway's host:port, or "" for a launch without network.
+func (b *Batch) TrialPolicy(r *Run, denied []string, readable Readable, endpoint string) sandbox.Policy {
+	p := sandbox.Policy{DenyRead: denied}
+	for _, f := range []string{"project", "home", "cargo-home", "tmp", "evidence"} {
+		p.AllowWrite = append(p.AllowWrite, r.Path(f))
+	}
+	p.AllowRead = append(p.AllowRead, p.AllowWrite...)
+	p.AllowRead = append(p.AllowRead, r.Path("bin"), r.Path("fixtures"), b.Tools(Common))
+	p.AllowRead = append(p.AllowRead, readable.Paths()...)
+	if r.HasRegistry {
+		p.AllowRead = append(p.AllowRead, r.Path("registry"), b.Tools(Symposium))
+	}
+	if endpoint != "" {
+		p.AllowedDomains = []string{endpoint}
+	}
+	return p
+}
+
+// Env is the environment every process of the trial has, besides what the client's adapter adds.
+func (r *Run) Env(toolchainBin string) map[string]string {
+	return map[string]string{
+		"HOME":                 r.Path("home"),
+		"PATH":                 strings.Join([]string{r.Path("bin"), toolchainBin, "/usr/bin", "/bin"}, ":"),
+		"TMPDIR":               r.Path("tmp"),
+		"CARGO_HOME":           r.Path("cargo-home"),
+		"EVAL_EVIDENCE_DIR":    r.Path("evidence"),
+		"SYMPOSIUM_HOOK_TRACE": r.Path("evidence", "hook-trace.jsonl"),
+	}
+}

@@ -1,0 +1,180 @@
+package proc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// pipeGrace is how long output may still arrive after the command has ended.
+	pipeGrace = 2 * time.Second
+	// reapGrace is how long the kernel gets to empty a killed namespace.
+	reapGrace = 10 * time.Second
+)
+
+// Run starts c, waits for its end or for ctx's, kills what is left of the tree
+// and returns once it is gone. The error is non-nil only when the command
+// could not be started or watched; how it ended stands in Result.
+func Run(ctx context.Context, c Command) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{ExitCode: -1, Cause: context.Cause(ctx)}, nil
+	}
+	type outcome struct {
+		res Result
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		// bwrap's --die-with-parent follows the *thread* that forked it, so this thread
+		// must live exactly as long as the command does.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		res, err := run(ctx, c)
+		done <- outcome{res, err}
+	}()
+	o := <-done
+	return o.res, o.err
+}
+
+func run(ctx context.Context, c Command) (Result, error) {
+	infoR, infoW, err := os.Pipe()
+	if err != nil {
+		return Result{}, fmt.Errorf("proc: pipe: %w", err)
+	}
+	defer infoR.Close()
+
+	argv := []string{c.Bwrap, "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--info-fd", "3", "--dev-bind", "/", "/"}
+	if c.PrivateTmp != "" {
+		argv = append(argv, "--tmpfs", c.PrivateTmp)
+	}
+	argv = append(append(argv, "--"), c.Argv...)
+
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir = c.Env, c.Dir
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
+	cmd.ExtraFiles = []*os.File{infoW}
+	cmd.WaitDelay = pipeGrace
+	// A process group of its own keeps a terminal's Ctrl-C with the runner, which ends the tree in order.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+
+	started := time.Now()
+	if err := cmd.Start(); err != nil {
+		infoW.Close()
+		return Result{}, fmt.Errorf("proc: start %s: %w", filepath.Base(argv[0]), err)
+	}
+	infoW.Close()
+	nsCh := make(chan namespace, 1)
+	go func() { nsCh <- readNamespace(infoR) }()
+
+	waited := make(chan error, 1)
+	go func() { waited <- cmd.Wait() }()
+
+	var res Result
+	var waitErr error
+	select {
+	case waitErr = <-waited:
+	case <-ctx.Done():
+		res.Cause = context.Cause(ctx)
+		// The monitor's death is the death of the namespace's init, hence of everything in it.
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		waitErr = <-waited
+	}
+	ns := <-nsCh
+	res.Survivors = ns.drain(reapGrace)
+	res.Elapsed = time.Since(started)
+	res.ExitCode = exitCode(cmd.ProcessState)
+	if res.Cause != nil {
+		res.ExitCode = -1
+	}
+	var exit *exec.ExitError
+	if waitErr != nil && res.Cause == nil && !errors.As(waitErr, &exit) && !errors.Is(waitErr, exec.ErrWaitDelay) {
+		// A writer that refused more (output limit) ends the command through ctx; anything else is ours.
+		return res, fmt.Errorf("proc: wait: %w", waitErr)
+	}
+	return res, nil
+}
+
+func exitCode(st *os.ProcessState) int {
+	if st == nil {
+		return -1
+	}
+	if ws, ok := st.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return st.ExitCode()
+}
+
+// namespace identifies the tree's PID namespace.
+type namespace struct {
+	Init  int    `json:"child-pid"`
+	Inode uint64 `json:"pid-namespace"`
+}
+
+func readNamespace(r io.Reader) namespace {
+	var ns namespace
+	// Only bwrap holds the write end; it closes it when the namespace stands or has failed.
+	_ = json.NewDecoder(io.LimitReader(r, 1<<16)).Decode(&ns)
+	return ns
+}
+
+// drain waits until no process is in the namespace and returns those that stayed. Processes of
+// nested namespaces cannot outlive the outer one: the kernel kills them with its init.
+func (ns namespace) drain(limit time.Duration) []int {
+	if ns.Inode == 0 {
+		return nil
+	}
+	end := time.Now().Add(limit)
+	for {
+		left := ns.members()
+		if len(left) == 0 || time.Now().After(end) {
+			return left
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (ns namespace) members() []int {
+	want := "pid:[" + strconv.FormatUint(ns.Inode, 10) + "]"
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		link, err := os.Readlink(filepath.Join("/proc", e.Name(), "ns/pid"))
+		if err == nil && strings.TrimSpace(link) == want && !zombie(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// zombie tells whether a process is dead and only waits for its (new) parent to notice: it runs
+// nothing and holds nothing.
+func zombie(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	// The state follows the command name, which is in parentheses and may itself hold any byte.
+	rest := string(b[strings.LastIndexByte(string(b), ')')+1:])
+	return strings.HasPrefix(strings.TrimSpace(rest), "Z") || strings.HasPrefix(strings.TrimSpace(rest), "X")
+}
