@@ -22,8 +22,8 @@ import (
 
 // setup prepares everything up to the launch. Its error is the trial's setup failure, unless it is
 // a *runnerError.
-func (t *trial) setup(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, t.Task.Deadlines.Setup, errSetupDeadline)
+func (t *trial) setup(trialCtx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(trialCtx, t.Task.Deadlines.Setup, errSetupDeadline)
 	defer cancel()
 	withSymposium := t.plan.Configuration.Skills == plan.DeliverSymposium
 	if withSymposium && t.symposium.unusable != "" {
@@ -57,7 +57,8 @@ func (t *trial) setup(ctx context.Context) error {
 		}
 	}
 	t.before = t.snapshot()
-	t.gw, err = gateway.Open(ctx, gateway.Options{
+	// The endpoint serves until the trial's end, not the setup's.
+	t.gw, err = gateway.Open(trialCtx, gateway.Options{
 		Model: gateway.NewScripted(t.script), ModelName: t.run.engine.opts.Model, ProjectDir: space.Path("project"),
 		Prompt: t.Task.Prompt, LogPath: filepath.Join(t.dir, "gateway.jsonl"),
 	})

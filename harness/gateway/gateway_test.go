@@ -134,6 +134,25 @@ func TestGatewayNotStreamed(t *testing.T) {
 	assert.Len(t, a.Content, 2)
 }
 
+func TestGatewayUsesItsOptions(t *testing.T) {
+	prompt := reminderOpen + "\n" + listingHead + "\n\n- a: b\n" + reminderClose
+	g, err := Open(context.Background(), Options{
+		Model: NewScripted(script(t, "[[step]]\nread = \"x\"\n")), ModelName: "the-model", ProjectDir: "/run/project", Prompt: prompt,
+	})
+	require.NoError(t, err)
+	defer g.Close()
+	body := encodeJSON(map[string]any{
+		"tools": []any{map[string]any{"name": "Read"}},
+		"messages": []any{map[string]any{"role": "user", "content": []any{
+			map[string]any{"type": "text", "text": prompt}, map[string]any{"type": "text", "text": "behind it"},
+		}}},
+	})
+	got := bodyOf(t, post(t, g, "/v1/messages", body))
+	assert.Contains(t, got, `"model":"the-model"`)
+	assert.Contains(t, got, `"file_path":"/run/project/x"`)
+	assert.Empty(t, g.Summary().Offered)
+}
+
 func TestGatewayOtherEndpoints(t *testing.T) {
 	g, log := opened(t, NewScripted(storeScript(t)))
 	for _, method := range []string{http.MethodHead, http.MethodGet} {

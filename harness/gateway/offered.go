@@ -175,6 +175,9 @@ func (s *offerSet) scanLine(in section, line string) {
 			s.add(Offer{Skill: m[1], Via: ViaListing})
 		}
 	case hookSection:
+		if !strings.Contains(line, "/SKILL.md") { // spares the expression on long hostile lines
+			return
+		}
 		for _, m := range skillPath.FindAllStringSubmatch(line, -1) {
 			s.add(Offer{Skill: m[1], Via: ViaPath, Path: m[0]})
 		}

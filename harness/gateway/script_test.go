@@ -56,6 +56,7 @@ func TestParseScriptProblem(t *testing.T) {
 		{"single bracket", "version = 1\n[step]\nsay = \"x\"\n", "s.toml:2: step is not an array of tables; write [[step]] with two brackets"},
 		{"step of numbers", "version = 1\nstep = [1]\n", "s.toml:2: step holds something that is no table"},
 		{"inline steps", "version = 1\nstep = [{say = \"x\", foo = 1}]\n", `s.toml:2: a step has no key "foo"`},
+		{"line behind escaped quotes", "version = 1\n[[step]]\nrun = \"echo \\\"[\\\"\"\nfoo = 1\n", `s.toml:4: a step has no key "foo"`},
 		{"blank say", "version = 1\n[[step]]\nsay = \" \"\n", "s.toml:3: say is blank; write what to say"},
 		{"write without content", "version = 1\n[[step]]\nwrite = \"x\"\n", "s.toml:3: write has no content; add content (it may be empty)"},
 		{"home path", "version = 1\n[[step]]\nread = \"~/x\"\n", `s.toml:3: read = "~/x" is not relative`},

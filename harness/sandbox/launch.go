@@ -78,6 +78,10 @@ var proxyNames = []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_prox
 // Run launches l and waits for its end. Its error means the runner itself could not do its part;
 // a sandbox that refuses to start is Ended{Started: false}.
 func (rt Runtime) Run(ctx context.Context, l Launch) (Ended, error) {
+	if len(l.Policy.AllowedDomains) > 0 {
+		// srt's bridge into the sandbox is a socket there; a denied region over it would cut the network.
+		l.Policy.AllowRead = append(slices.Clone(l.Policy.AllowRead), rt.PrivateTmp)
+	}
 	policy, err := l.Policy.JSON()
 	if err != nil {
 		return Ended{}, err

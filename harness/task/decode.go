@@ -60,10 +60,11 @@ var (
 	expectedKeys = []string{"installed", "not_installed", "used", "not_used", "hooks"}
 )
 
-// Bounds of the numbers. They keep a typing error from planning for a year.
+// Bounds of the values. They keep a typing error from planning for a year.
 const (
 	maxTrials   = 10_000
 	maxDeadline = 7 * 24 * 3600 // seconds
+	maxItems    = 1000          // in one list
 )
 
 // parse reads a task.toml, UTF-8 with or without a byte order mark and with
@@ -279,6 +280,10 @@ func (d *decoder) list(table map[string]any, in []string, key string) []item {
 		return nil
 	}
 	path := pathOf(append(slices.Clone(in), key)...)
+	if len(array) > maxItems {
+		d.problem(d.at.spans[path].key, fmt.Sprintf("%s has %d entries", strings.ReplaceAll(path, "\x00", "."), len(array)), fmt.Sprintf("keep it within %d", maxItems))
+		return nil
+	}
 	var items []item
 	for i, v := range array {
 		at := d.at.spans[itemOf(path, i)].key

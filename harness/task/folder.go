@@ -151,7 +151,7 @@ func (l *loader) manifest(dir string, s *spec) {
 	file := dir + "/starter/Cargo.toml"
 	data, cut, err := treecopy.ReadSource(filepath.Join(l.root, filepath.FromSlash(dir), "starter"), "Cargo.toml", maxTaskFile)
 	if err != nil || cut {
-		l.add(file, 0, "the file cannot be read whole", "make it a readable file of at most 1 MiB")
+		l.add(file, 0, "the file cannot be read whole", "make it a readable file of at most 256 KiB")
 		return
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
@@ -348,7 +348,7 @@ func (l *loader) check(dir, name string) {
 		l.add(file, 0, "the file cannot be read: "+err.Error(), "make it readable")
 		return
 	case cut:
-		l.add(file, 0, "the file is larger than 1 MiB", "shorten it")
+		l.add(file, 0, "the file is larger than 256 KiB", "shorten it")
 		return
 	case bytes.IndexByte(data, 0) >= 0:
 		l.add(file, 0, "the file is not a text", "save it as UTF-8")

@@ -127,7 +127,9 @@ func (l *locator) keys(table []string) []string {
 			return path
 		}
 		path = append(path, name)
-		l.record(pathOf(path...), span{start, start, start})
+		if len(path) <= maxNesting { // else the paths' lengths add up to a square
+			l.record(pathOf(path...), span{start, start, start})
+		}
 		l.spaces()
 		if !l.peek(".") {
 			return path
@@ -149,7 +151,8 @@ func unquote(quoted string) string {
 	return v.K
 }
 
-// maxNesting bounds the recursion over arrays and inline tables.
+// maxNesting bounds the recursion over arrays and inline tables, and the parts of
+// a dotted key.
 const maxNesting = 100
 
 func (l *locator) value(path string) {

@@ -185,7 +185,7 @@ func newLoader(evalsRoot string) (*loader, error) {
 }
 
 // maxTaskFile bounds task.toml and the other small files that are read whole.
-const maxTaskFile = 1 << 20
+const maxTaskFile = 256 << 10
 
 // task loads one task, or adds its problems and returns nil.
 func (l *loader) task(name string) *Task {
@@ -207,7 +207,7 @@ func (l *loader) task(name string) *Task {
 		l.add(file, 1, "the file cannot be read: "+err.Error(), "make it a regular, readable file")
 		return nil
 	case cut:
-		l.add(file, 1, "the file is larger than 1 MiB", "shorten it")
+		l.add(file, 1, "the file is larger than 256 KiB", "shorten it")
 		return nil
 	}
 	s, problems := parse(file, data)

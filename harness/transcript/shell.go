@@ -47,6 +47,8 @@ const (
 	maxShellWords = 64        // a loop variable expands to
 	maxShellDepth = 4         // of sh -c inside sh -c
 	maxScanItems  = 2000
+	maxWordBytes  = 8 << 10 // of an evaluated word; "a=$a$a" again and again doubles it
+	maxGlobReads  = 50
 )
 
 // ScanShell interprets a command started in the absolute folder cwd ("" when
@@ -135,6 +137,12 @@ func (s *scanner) eval(parts []part) []value {
 				if len(next) == maxShellWords {
 					next[len(next)-1].dynamic = true
 					break
+				}
+				if len(a.raw)+len(b.raw)+len(a.text)+len(b.text) > 2*maxWordBytes {
+					// Too long for a path: keep what there is, and say that it is not all.
+					a.dynamic = true
+					next = append(next, a)
+					continue
 				}
 				next = append(next, value{
 					text: a.text + b.text, raw: a.raw + b.raw,

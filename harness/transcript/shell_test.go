@@ -205,3 +205,31 @@ func FuzzScanShell(f *testing.F) {
 		}
 	})
 }
+
+// A command cannot make the scan grow: variables that double, loops over
+// loops, thousands of words.
+func TestScanShellBounded(t *testing.T) {
+	for name, command := range map[string]string{
+		"doubling":    "a=xxxxxxxxxxxxxxxx" + strings.Repeat("; a=$a$a", 200) + "; cat $a; python3 $a",
+		"loops":       "for i in " + strings.Repeat("w ", 64) + "; do cat " + strings.Repeat("$i$i$i ", 5000) + "; done",
+		"words":       "cat " + strings.Repeat("/x/y ", 50_000),
+		"globs":       strings.Repeat("cat .claude/skills/{a,b,c}/SKILL.md; ", 5000),
+		"open":        strings.Repeat("$(", 50_000) + strings.Repeat("\"`", 50_000),
+		"subshells":   strings.Repeat("(", 100_000),
+		"nested":      strings.Repeat("sh -c 'x", 10_000),
+		"documents":   strings.Repeat("<<A ", 20_000) + "\nbody",
+		"very long":   "cat " + strings.Repeat("x", 10<<20),
+		"descriptors": strings.Repeat("2>&1 ", 50_000),
+	} {
+		scan := ScanShell(command, "/t/project", "/t/home")
+		size := 0
+		for _, r := range scan.Reads {
+			size += len(r.Path)
+		}
+		for _, o := range scan.Opaque {
+			size += len(o.Text)
+		}
+		assert.LessOrEqual(t, size, len(command)+64*maxScanItems*16, name)
+		testRoots.ShellLoads(scan, []string{"a", "b"}, StatusOK, strings.Repeat("cat: a/SKILL.md: No such file\n", 10_000))
+	}
+}

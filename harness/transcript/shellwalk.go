@@ -106,6 +106,10 @@ func (w *walker) walk() {
 				w.assign(t.parts)
 				continue
 			}
+			if len(current.words) >= maxScanItems {
+				w.rest(i)
+				return
+			}
 			current.words = append(current.words, w.eval(t.parts)...)
 			continue
 		}

@@ -48,7 +48,7 @@ const maxJudged = 4 << 20
 // it printed something.
 func (r SkillRoots) ShellLoads(scan ShellScan, known []string, status Status, output string) []SkillLoad {
 	output = output[:min(len(output), maxJudged)]
-	shown := frontMatter(output)
+	seen := evidence{shown: frontMatter(output), failures: readFailures(output), silent: strings.TrimSpace(output) == ""}
 	states := map[string]LoadState{}
 	var order []string
 	note := func(skill string, state LoadState) {
@@ -61,27 +61,32 @@ func (r SkillRoots) ShellLoads(scan ShellScan, known []string, status Status, ou
 			states[skill] = state
 		}
 	}
+	globs := 0
 	for _, read := range scan.Reads {
 		if read.Glob {
-			for _, skill := range r.matching(read.Path, append(slices.Clone(known), shown...)) {
-				note(skill, judge(scan, ShellRead{}, skill, status, output, shown))
+			if globs++; globs > maxGlobReads {
+				note("", LoadUnclear)
+				break
+			}
+			for _, skill := range r.matching(read.Path, append(slices.Clone(known), seen.shown...)) {
+				note(skill, seen.judge(scan, ShellRead{}, skill, status))
 			}
 			continue
 		}
 		if skill, ok := r.Skill(read.Path); ok {
-			note(skill, judge(scan, read, skill, status, output, shown))
+			note(skill, seen.judge(scan, read, skill, status))
 		}
 	}
 	for _, opaque := range scan.Opaque {
 		for _, skill := range r.mentioned(opaque) {
 			switch {
-			case skill != "" && slices.Contains(shown, skill):
+			case skill != "" && slices.Contains(seen.shown, skill):
 				note(skill, LoadLoaded)
 			case status == StatusDenied || status == StatusRejected:
 				if skill != "" {
 					note(skill, LoadAttempted)
 				}
-			case strings.TrimSpace(output) != "" || status == StatusUnfinished || status == StatusAborted:
+			case !seen.silent || status == StatusUnfinished || status == StatusAborted:
 				note(skill, LoadUnclear)
 			}
 		}
@@ -93,40 +98,53 @@ func (r SkillRoots) ShellLoads(scan ShellScan, known []string, status Status, ou
 	return loads
 }
 
+// evidence is what a command's output shows.
+type evidence struct {
+	shown    []string // skills whose front matter stands there
+	failures []string // what stands before SKILL.md in lines with a reader's error
+	silent   bool
+}
+
 // judge decides what the read of a skill's file amounts to.
-func judge(scan ShellScan, read ShellRead, skill string, status Status, output string, shown []string) LoadState {
+func (e evidence) judge(scan ShellScan, read ShellRead, skill string, status Status) LoadState {
+	alone := scan.Commands == 1 && read.Path != ""
 	switch {
 	case status == StatusDenied || status == StatusRejected:
 		return LoadAttempted
-	case slices.Contains(shown, skill):
+	case slices.Contains(e.shown, skill):
 		return LoadLoaded
 	case status == StatusUnfinished || status == StatusAborted:
 		return LoadUnclear
-	case strings.TrimSpace(output) == "" || readFailed(output, skill):
+	case e.silent || e.failed(skill):
 		return LoadAttempted
-	case status == StatusOK && (read.Sure || scan.Commands == 1 && read.Path != ""):
+	case status == StatusOK && (read.Sure || alone):
 		return LoadLoaded
-	case status == StatusError && scan.Commands == 1 && read.Path != "":
+	case status == StatusError && alone:
 		return LoadAttempted
 	}
 	return LoadUnclear
 }
 
+// failed reports whether a reader's error names the skill's file.
+func (e evidence) failed(skill string) bool {
+	return slices.ContainsFunc(e.failures, func(before string) bool {
+		return strings.HasSuffix(before, "/"+skill+"/") || strings.HasSuffix(before, " "+skill+"/") ||
+			!strings.HasSuffix(before, "/") || strings.HasSuffix(before, "./")
+	})
+}
+
 var readErrors = regexp.MustCompile(`(?i)no such file|permission denied|operation not permitted|cannot (open|read)|can't (open|read)|not a directory|is a directory|input/output error`)
 
-// readFailed reports whether the output holds a reader's error about the file.
-func readFailed(output, skill string) bool {
+// readFailures finds the lines with an error about a SKILL.md, at most 1000.
+func readFailures(output string) []string {
+	var found []string
 	for line := range strings.SplitSeq(output, "\n") {
 		at := strings.Index(line, "SKILL.md")
-		if at < 0 || !readErrors.MatchString(line) {
-			continue
-		}
-		before := line[:at]
-		if strings.HasSuffix(before, skill+"/") || !strings.HasSuffix(before, "/") || strings.HasSuffix(before, "./") {
-			return true
+		if at >= 0 && len(line) < maxWordBytes && readErrors.MatchString(line) && len(found) < 1000 {
+			found = append(found, line[:at])
 		}
 	}
-	return false
+	return found
 }
 
 // skillName finds the name in the front matter of a SKILL.md, also behind the

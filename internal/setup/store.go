@@ -103,20 +103,29 @@ func (in *installation) ensure(ctx context.Context, r *recipe) (Tool, error) {
 }
 
 // install builds the tool in a temporary folder and renames it into place. The
-// caller holds the tool's lock, so what lies in its temporary folder is a killed
-// set-up's.
+// caller holds the tool's lock, so what lies beside that folder is a killed
+// set-up's. Its installer may have outlived it and still write there, so the
+// folder is always a new one, and failing to clear the old is no failure.
 func (in *installation) install(ctx context.Context, r *recipe) (err error) {
-	temp := filepath.Join(in.cache, "tmp", r.name)
-	if err := os.RemoveAll(temp); err != nil {
+	temps := filepath.Join(in.cache, "tmp", r.name)
+	_ = os.RemoveAll(temps)
+	if err := os.MkdirAll(temps, 0o755); err != nil {
 		return err
 	}
+	temp, err := os.MkdirTemp(temps, "")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, os.RemoveAll(temp))
+		_ = os.Remove(temps) // unless something else is in it
+	}()
 	root, home, work := filepath.Join(temp, "root"), filepath.Join(temp, "home"), filepath.Join(temp, "work")
 	for _, dir := range []string{root, home, work} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 
 	built, err := r.build(ctx, in, root, work)
 	if err != nil {

@@ -119,16 +119,22 @@ func TestAllSmallTables(t *testing.T) {
 			for i := range fisher {
 				fisher[i] = fisherRat(i/(n2+1), n1, i%(n2+1), n2)
 			}
+			rejected := make([][]int, tables) // tables with at most that Fisher p-value
+			for i := range fisher {
+				for j := range fisher {
+					if fisher[j].Cmp(fisher[i]) <= 0 {
+						rejected[i] = append(rejected[i], j)
+					}
+				}
+			}
 			largest := make([]float64, tables)
 			for point := 1; point < points; point++ {
 				rate := float64(point) / points
 				pmf1, pmf2 := binomialPMF(n1, rate), binomialPMF(n2, rate)
-				for i := range fisher {
+				for i := range rejected {
 					var p float64
-					for j := range fisher {
-						if fisher[j].Cmp(fisher[i]) <= 0 {
-							p += pmf1[j/(n2+1)] * pmf2[j%(n2+1)]
-						}
+					for _, j := range rejected[i] {
+						p += pmf1[j/(n2+1)] * pmf2[j%(n2+1)]
 					}
 					largest[i] = max(largest[i], p)
 				}
@@ -167,6 +173,23 @@ func TestExactProperties(t *testing.T) {
 					require.LessOrEqual(t, fisher, stats.Fisher(s1-1, n1, s2, n2), name)
 					require.LessOrEqual(t, boschloo, stats.Boschloo(s1-1, n1, s2, n2), name)
 				}
+			}
+		}
+	}
+}
+
+// The symmetries hold to the last bit also where the sums are long and every order of adding rounds differently.
+func TestSymmetryOfLargeTables(t *testing.T) {
+	for _, arms := range [][2]int{{60, 60}, {41, 59}, {99, 201}, {250, 250}} {
+		n1, n2 := arms[0], arms[1]
+		for s1 := 0; s1 <= n1; s1++ {
+			for _, s2 := range []int{n2 / 3, n2 / 2, (n1+n2)/2 - s1} { // the last: half of all trials succeed
+				if s2 < 0 || s2 > n2 {
+					continue
+				}
+				p := stats.Fisher(s1, n1, s2, n2)
+				require.Equal(t, p, stats.Fisher(s2, n2, s1, n1), "%d of %d, %d of %d: arms swapped", s1, n1, s2, n2)
+				require.Equal(t, p, stats.Fisher(n1-s1, n1, n2-s2, n2), "%d of %d, %d of %d: failures for successes", s1, n1, s2, n2)
 			}
 		}
 	}

@@ -30,18 +30,14 @@ func Fisher(s1, n1, s2, n2 int) float64 {
 	return newMargin(n1, n2, s1+s2).fisher(s1)
 }
 
-// canonical gives one and the same of the (up to four) equivalent tables for each of them: at most half of all trials
-// succeeded, the first arm is the smaller one or has fewer successes. Computing on it alone makes the symmetries of the
-// tests hold exactly, not only up to rounding.
+// canonical gives the one of equivalent tables whose first arm is not the larger and in which at most half of all trials
+// succeeded. Computing on it alone makes the symmetries of the tests hold exactly, not only up to rounding; where two such
+// tables remain, they are a tie in one margin and have the same p-value.
 func canonical(s1, n1, s2, n2 int) (int, int, int, int) {
-	successes, failures := s1+s2, n1+n2-s1-s2
-	if successes > failures {
-		s1, s2 = n1-s1, n2-s2
-	}
-	if n1 > n2 || n1 == n2 && s1 > s2 {
+	if n1 > n2 {
 		s1, n1, s2, n2 = s2, n2, s1, n1
 	}
-	if successes == failures && s1 > n1-s1 {
+	if s1+s2 > n1+n2-s1-s2 {
 		s1, s2 = n1-s1, n2-s2
 	}
 	return s1, n1, s2, n2
