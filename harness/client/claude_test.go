@@ -161,6 +161,9 @@ func TestClaudeStatuses(t *testing.T) {
 	} {
 		assert.Equal(t, want, statuses(decodeFile(t, file+".jsonl")), file)
 	}
+	// What a command printed is no denial, whatever it says.
+	tr := decode(t, stream(initLine, bash("1", "x"), answer("1", "Exit code 1\nthis requires approval", true), resultLine))
+	assert.Equal(t, []string{"Bash error"}, statuses(tr))
 	assert.Equal(t, transcript.Attempted, decodeFile(t, "skill_unknown.jsonl").LoadOf("nope-skill"))
 	sub := decodeFile(t, "subagent.jsonl")
 	require.Len(t, sub.SkillLoads, 1)
@@ -260,6 +263,11 @@ func TestClaudeUsage(t *testing.T) {
 			transcript.Usage{Input: n(10), Output: n(1), CacheRead: n(2), CacheWrite: n(3), Source: "messages"}},
 		{"the last count of a message", []string{msg("a", u, "null"), msg("a", `{"input_tokens":10,"output_tokens":50}`, `"end_turn"`)},
 			transcript.Usage{Input: n(10), Output: n(50), Source: "messages"}},
+		{"a streamed message's end tells its output", []string{
+			`{"type":"stream_event","event":{"type":"message_start","message":{"id":"a"}}}`, msg("a", u, "null"),
+			`{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":77}}}`,
+			`{"type":"stream_event","event":{"type":"message_stop"}}`},
+			transcript.Usage{Input: n(10), Output: n(77), CacheRead: n(2), CacheWrite: n(3), Source: "messages"}},
 		{"no usage", []string{`{"type":"assistant","message":{"id":"a","content":"x"}}`}, transcript.Usage{}},
 		{"absurd numbers", []string{msg("a", `{"input_tokens":-1,"output_tokens":1.5}`, `"x"`)}, transcript.Usage{}},
 		{"a result wins", []string{msg("a", u, "null"), resultLine},

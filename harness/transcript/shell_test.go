@@ -71,6 +71,8 @@ func TestShellLoads(t *testing.T) {
 		"cat <<'EOF' > notes.md\ncat .claude/skills/b/SKILL.md\nEOF\ncat .claude/skills/a/SKILL.md": LoadLoaded,
 
 		// Perhaps: nobody can tell without running it.
+		"if false; then cat .claude/skills/a/SKILL.md; fi; ls":                  LoadUnclear,
+		"for i in 1; do false && cat .claude/skills/a/SKILL.md; done; ls":       LoadUnclear,
 		"false && cat .claude/skills/a/SKILL.md; ls":                            LoadUnclear,
 		"ls || cat .claude/skills/a/SKILL.md; ls":                               LoadUnclear,
 		"cat .claude/skills/a/SKILL.md 2>/dev/null; ls":                         LoadUnclear,

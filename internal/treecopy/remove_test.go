@@ -79,14 +79,18 @@ func chmodAll(t *testing.T, dir string, dirs, files os.FileMode) {
 func TestRemoveVeryDeep(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "deep")
 	require.NoError(t, os.Mkdir(base, 0o755))
-	const depth = 1500
+	const depth, files = 600, 256
+	var limit syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	t.Cleanup(func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) })
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: files, Max: limit.Max}))
 	root, err := os.OpenRoot(base)
 	require.NoError(t, err)
 	for i := range depth {
 		require.NoError(t, root.Mkdir("dddddddd", 0o755))
 		sub, err := root.OpenRoot("dddddddd")
 		require.NoError(t, err)
-		if i%500 == 7 {
+		if i%100 == 7 {
 			require.NoError(t, root.Chmod("dddddddd", 0o700))
 			require.NoError(t, root.Chmod(".", 0o500))
 		}
