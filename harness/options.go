@@ -167,6 +167,15 @@ func (o Options) complete() (Options, error) {
 	return o, errors.Join(problems...)
 }
 
+// RunsDir is the folder that holds the run records of the given options.
+func RunsDir(o Options) (string, error) {
+	o, err := o.complete()
+	if err != nil {
+		return "", err
+	}
+	return o.runsDir(), nil
+}
+
 func (o Options) resultsDir() string {
 	if o.Results != "" {
 		return o.Results

@@ -30,6 +30,7 @@ const usage = `Proctor supervises exams for coding agents.
 
   proctor run TASK...       run tasks and compare the configurations
   proctor list              list the tasks
+  proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
   proctor setup [NEED...]   install what a run needs: %s (default: sandbox rust claude)
 
 Options come before names; "proctor run -h" lists them. Each has an environment variable:
@@ -47,6 +48,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return runTasks(ctx, args[1:], stdout, stderr)
 	case "list":
 		err = list(args[1:], stdout, stderr)
+	case "show":
+		err = show(args[1:], stdout, stderr)
 	case "setup":
 		return runSetup(ctx, args[1:], stdout, stderr)
 	case "help", "-h", "-help", "--help":
@@ -89,9 +92,11 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 	fs := flag.NewFlagSet("proctor "+name, flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	fs.StringVar(&o.Evals, "evals", o.Evals, "evals root: the folder with tasks/")
+	if name != "list" {
+		fs.StringVar(&o.Results, "results", o.Results, "folder results are kept in")
+	}
 	if name == "run" {
 		fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
-		fs.StringVar(&o.Results, "results", o.Results, "folder results are kept in")
 		fs.StringVar(&o.Client, "client", o.Client, "agent client")
 		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")
 		fs.IntVar(&o.Trials, "k", o.Trials, "trials per configuration")

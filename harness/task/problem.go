@@ -17,11 +17,14 @@ type Problem struct {
 	Fix     string // what to do about it
 }
 
-// String is "file:line: what; what to do", on one line.
+// String is "file:line:column: what; what to do", on one line.
 func (p Problem) String() string {
 	s := printable(p.File)
 	if p.Line > 0 {
 		s += fmt.Sprintf(":%d", p.Line)
+		if p.Col > 0 {
+			s += fmt.Sprintf(":%d", p.Col)
+		}
 	}
 	s += ": " + p.Message
 	if p.Fix != "" {

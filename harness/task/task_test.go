@@ -130,7 +130,7 @@ func TestLoadLineEnds(t *testing.T) {
 
 	files["tasks/good/task.toml"] = "\ufeffkind = \"capability\"\r\nprompt = \"x\"\r\neditable = [\r\n  \"src\",\r\n  \"../x\",\r\n]\r\n"
 	_, err = Load(write(t, files), "good")
-	require.ErrorContains(t, err, "task.toml:5: editable path")
+	require.ErrorContains(t, err, "task.toml:5:3: editable path")
 }
 
 func TestLoadAll(t *testing.T) {
@@ -158,7 +158,7 @@ func TestLoadAll(t *testing.T) {
 	require.ErrorAs(t, err, &problems)
 	require.Len(t, all, 1, "the good ones are still there")
 	assert.Equal(t, "good", all[0].Name)
-	assert.Contains(t, err.Error(), "tasks/another/task.toml:1: kind must be a string, not an integer")
+	assert.Contains(t, err.Error(), "tasks/another/task.toml:1:1: kind must be a string, not an integer")
 	assert.Contains(t, err.Error(), "tasks/broken/starter/Cargo.toml: the file is missing")
 	assert.Contains(t, err.Error(), `tasks/linked/task.toml:1: the file cannot be read: "." is a symbolic link`)
 

@@ -1,0 +1,31 @@
+# The two commands of the README, and what CI runs. Each installs what it needs first.
+TASK ?= store-durability
+TRIALS ?= 5
+CONFIGURATIONS ?= without-symposium,staged-skills
+
+SETUP_EVAL := sandbox rust claude $(if $(findstring with-symposium,$(CONFIGURATIONS)),cargo-agents)
+STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: eval test check setup
+
+## eval: run one task, TRIALS times per configuration, and say whether the skill helps
+eval:
+	@scripts/setup $(SETUP_EVAL)
+	PROCTOR_TRIALS=$(TRIALS) PROCTOR_CONFIGURATIONS=$(CONFIGURATIONS) \
+		go test -count=1 -timeout 0 -v -run 'TestEval/^$(TASK)$$' .
+
+## test: everything: unit tests, isolation and engine scripts, every task on the scripted model
+test:
+	@scripts/setup sandbox rust claude cargo-agents
+	go test -race -timeout 30m ./...
+
+## check: formatting and static analysis
+check:
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt would change:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
+	go vet ./...
+	GOOS=darwin go vet ./...
+	GOOS=windows go vet ./...
+	$(STATICCHECK) ./...
+
+setup:
+	@scripts/setup sandbox rust claude cargo-agents

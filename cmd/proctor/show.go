@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/report"
+	"github.com/proctor-evals/proctor/harness/result"
+)
+
+// show prints a run's plan and how far each trial came, from its record alone: a run whose runner
+// is dead is read like any other.
+func show(args []string, stdout, stderr io.Writer) error {
+	o, names, err := options("show", args, stderr)
+	if err != nil {
+		return err
+	}
+	if len(names) > 1 {
+		return fmt.Errorf("show takes one run, got %q", names)
+	}
+	runs, err := harness.RunsDir(o)
+	if err != nil {
+		return err
+	}
+	name := "latest"
+	if len(names) == 1 {
+		name = names[0]
+	}
+	dir, err := runDir(runs, name)
+	if err != nil {
+		return err
+	}
+	run, err := result.ReadRun(dir)
+	if err != nil {
+		return err
+	}
+	state := string(run.State)
+	if run.Cause != "" {
+		state += " (" + report.Clean(run.Cause) + ")"
+	}
+	fmt.Fprintf(stdout, "run %s: %s\n", run.RunID, state)
+	for _, b := range run.Batches {
+		fmt.Fprintf(stdout, "%s with %s: %s\n", report.Clean(b.Task.Name), report.Clean(b.Client), report.Clean(b.Results))
+		tw := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+		for _, t := range b.Trials {
+			fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s\n", report.Clean(t.Name), t.State, t.Execution, t.Outcome, report.Clean(t.Cause))
+		}
+		if err := tw.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runDir finds a run by its name or "latest"; run ids sort by time.
+func runDir(runs, name string) (string, error) {
+	if name != "latest" {
+		if name != filepath.Base(name) {
+			return "", fmt.Errorf("%q is not a run's name", name)
+		}
+		return filepath.Join(runs, name), nil
+	}
+	entries, err := os.ReadDir(runs)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.IsDir() {
+			return filepath.Join(runs, e.Name()), nil
+		}
+	}
+	return "", fmt.Errorf("no run in %s yet; `proctor run TASK` makes one", runs)
+}

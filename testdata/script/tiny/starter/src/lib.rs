@@ -1,0 +1,6 @@
+//! A number.
+
+/// Returns the answer.
+pub fn answer() -> u32 {
+    0
+}
