@@ -16,7 +16,8 @@ eval:
 
 ## test: everything: unit tests, isolation and engine scripts, every task on the scripted model
 test:
-	@scripts/setup sandbox rust claude cargo-agents
+	@scripts/setup sandbox rust claude
+	@scripts/setup cargo-agents || echo "going on: with-symposium trials will say why they cannot run"
 	go test -race -timeout 30m ./...
 
 ## check: formatting and static analysis
@@ -28,4 +29,5 @@ check:
 	$(STATICCHECK) ./...
 
 setup:
-	@scripts/setup sandbox rust claude cargo-agents
+	@scripts/setup sandbox rust claude
+	@scripts/setup cargo-agents || echo "going on: with-symposium trials will say why they cannot run"

@@ -25,6 +25,10 @@ const maxConfig = 1 << 20
 // understands, by what its init leaves of the configuration.
 func (b *Batch) stageSymposium(ctx context.Context) error {
 	tool := b.run.tools.ByName[setup.CargoAgents]
+	if why := b.run.tools.Unavailable[setup.CargoAgents]; why != "" {
+		b.symposium = &symposiumTool{unusable: "release: " + why}
+		return nil
+	}
 	if path := b.run.engine.opts.CargoAgents; path != "" {
 		b.addStandIn(path)
 		sum, err := fileSHA256(path)

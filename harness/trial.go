@@ -90,7 +90,7 @@ func (t *trial) create() error {
 			t.rec.Tools[name] = result.Tool{Version: tools.ByName[name].Version, SHA256: tools.ByName[name].SHA256}
 		}
 	}
-	if t.plan.Configuration.Skills == plan.DeliverSymposium && t.symposium != nil {
+	if t.plan.Configuration.Skills == plan.DeliverSymposium && t.symposium != nil && t.symposium.path != "" {
 		info := t.symposium.info
 		t.rec.Symposium = &info
 	}

@@ -109,8 +109,15 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 	if err := fs.Parse(args); err != nil {
 		return o, nil, err
 	}
-	if o.Trials < 0 || o.Jobs < 0 {
-		return o, nil, errors.New("-k and -jobs take a whole number of at least 1")
+	var wrong []error
+	fs.Visit(func(f *flag.Flag) {
+		// 0 would pass for "not given" and start the default number of trials.
+		if n, ok := f.Value.(flag.Getter).Get().(int); ok && n < 1 {
+			wrong = append(wrong, fmt.Errorf("-%s %d: give a whole number of at least 1", f.Name, n))
+		}
+	})
+	if err := errors.Join(wrong...); err != nil {
+		return o, nil, err
 	}
 	return o, fs.Args(), nil
 }

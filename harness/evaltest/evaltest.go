@@ -166,7 +166,6 @@ func (x *exam) trials(t *testing.T, b *harness.Batch) error {
 // judge maps a trial's result to its subtest.
 func judge(t *testing.T, rec *result.Trial, dir string) {
 	t.Attr("proctor.result", dir)
-	t.Attr("proctor.execution", string(rec.Execution))
 	if rec.Outcome != "" {
 		t.Attr("proctor.outcome", string(rec.Outcome))
 	}

@@ -3,11 +3,10 @@
 // It is for everything that runs what a trial wrote or may influence: the
 // agent client, cargo-agents, each grading step. A launch sees exactly the
 // environment it names, reads and writes exactly what its policy allows, and
-// is dead, whole, when Launch returns.
+// is dead, whole, when Run returns.
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -18,7 +17,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/proctor-evals/proctor/internal/proc"
@@ -36,14 +34,15 @@ type Runtime struct {
 // Launch is one program to run under a policy.
 type Launch struct {
 	Argv []string
-	// Env is the whole environment of the program. Values reach it by name, never in an argv.
+	// Env is the whole environment of the program. Values reach it by name, never in an argv or a
+	// file. Names are those of a shell variable, values are UTF-8.
 	Env map[string]string
 	// Proxy passes srt's own proxy variables on to the program, for launches with a network.
 	Proxy  bool
 	Dir    string
 	Policy Policy
-	// Control is a folder outside everything the policy lets the program write; the policy file
-	// and the start script are written there. The program must be allowed to read Start's folder.
+	// PolicyFile and StartFile are written for the launch, at places the policy does not let the
+	// program write; StartFile must be readable inside. Launches side by side need files of their own.
 	PolicyFile string
 	StartFile  string
 	Home       string // HOME of srt itself
@@ -81,6 +80,9 @@ func (rt Runtime) Run(ctx context.Context, l Launch) (Ended, error) {
 	if len(l.Policy.AllowedDomains) > 0 {
 		// srt's bridge into the sandbox is a socket there; a denied region over it would cut the network.
 		l.Policy.AllowRead = append(slices.Clone(l.Policy.AllowRead), rt.PrivateTmp)
+	}
+	if err := l.check(); err != nil {
+		return Ended{}, err
 	}
 	policy, err := l.Policy.JSON()
 	if err != nil {
@@ -122,7 +124,7 @@ func (rt Runtime) Run(ctx context.Context, l Launch) (Ended, error) {
 	ended := Ended{Started: mark.seen, ExitCode: res.ExitCode, Cause: res.Cause, Elapsed: res.Elapsed, Survivors: res.Survivors}
 	if !mark.seen {
 		ended.Diagnosis = strings.TrimSpace(mark.head())
-		if ended.Diagnosis == "" {
+		if ended.Diagnosis == "" && ended.Cause == nil {
 			ended.Diagnosis = fmt.Sprintf("srt ended with exit code %d and no message", res.ExitCode)
 		}
 	}
@@ -140,128 +142,4 @@ func newNonce() (string, error) {
 		return "", fmt.Errorf("sandbox: %w", err)
 	}
 	return "started-" + hex.EncodeToString(b[:]), nil
-}
-
-// startScript is the first thing to run inside. It says on stderr that the sandbox stands, then
-// replaces itself with the program under exactly l.Env: everything srt added is dropped. Values
-// travel in the environment under neutral names and are only named here, so that no file, and no
-// command line that srt encodes into its own variables, holds one.
-func startScript(l Launch, nonce string) (script string, env []string) {
-	names := make([]string, 0, len(l.Env))
-	for name := range l.Env {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	var b strings.Builder
-	fmt.Fprintf(&b, "echo %s >&2\nexec /usr/bin/env -i", nonce)
-	for i, name := range names {
-		carrier := fmt.Sprintf("V%d", i)
-		env = append(env, carrier+"="+l.Env[name])
-		fmt.Fprintf(&b, ` %s="$%s"`, name, carrier)
-	}
-	if l.Proxy {
-		for _, name := range proxyNames {
-			fmt.Fprintf(&b, ` %s="$%s"`, name, name)
-		}
-	}
-	for _, arg := range l.Argv {
-		b.WriteByte(' ')
-		b.WriteString(Quote(arg))
-	}
-	b.WriteByte('\n')
-	return b.String(), env
-}
-
-// Quote makes s one word of a POSIX shell.
-func Quote(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// outputBudget lets a program print so much in all and ends it past that.
-type outputBudget struct {
-	mu       sync.Mutex
-	left     int64
-	exceeded func()
-}
-
-func (b *outputBudget) writer(w io.Writer) io.Writer {
-	if w == nil {
-		w = io.Discard
-	}
-	return budgetWriter{b, w}
-}
-
-type budgetWriter struct {
-	b *outputBudget
-	w io.Writer
-}
-
-func (w budgetWriter) Write(p []byte) (int, error) {
-	w.b.mu.Lock()
-	take := min(int64(len(p)), w.b.left)
-	w.b.left -= take
-	over := take < int64(len(p))
-	w.b.mu.Unlock()
-	if take > 0 {
-		if _, err := w.w.Write(p[:take]); err != nil {
-			return 0, err
-		}
-	}
-	if over {
-		w.b.exceeded()
-	}
-	// The rest is swallowed, not refused: a refused pipe would hide the real cause.
-	return len(p), nil
-}
-
-// markWriter removes the start mark from stderr and remembers that it came. What is printed
-// before the mark is srt's own.
-type markWriter struct {
-	mark []byte
-	next io.Writer
-	seen bool
-	held []byte
-	pre  bytes.Buffer
-}
-
-const maxDiagnosis = 16 << 10
-
-func (m *markWriter) Write(p []byte) (int, error) {
-	if m.seen {
-		return m.next.Write(p)
-	}
-	m.held = append(m.held, p...)
-	if i := bytes.Index(m.held, m.mark); i >= 0 {
-		m.seen = true
-		rest := append(slices.Clone(m.held[:i]), m.held[i+len(m.mark):]...)
-		m.held = nil
-		if len(rest) == 0 {
-			return len(p), nil
-		}
-		if _, err := m.next.Write(rest); err != nil {
-			return 0, err
-		}
-		return len(p), nil
-	}
-	if extra := len(m.held) - maxDiagnosis; extra > 0 {
-		if _, err := m.next.Write(m.held[:extra]); err != nil {
-			return 0, err
-		}
-		m.pre.Write(m.held[:min(extra, maxDiagnosis)])
-		m.held = slices.Clone(m.held[extra:])
-	}
-	return len(p), nil
-}
-
-func (m *markWriter) flush() {
-	if len(m.held) > 0 {
-		_, _ = m.next.Write(m.held)
-		m.pre.Write(m.held)
-		m.held = nil
-	}
-}
-
-func (m *markWriter) head() string {
-	b := m.pre.Bytes()
-	return strings.ToValidUTF8(string(b[:min(len(b), maxDiagnosis)]), "�")
 }

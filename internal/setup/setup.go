@@ -122,9 +122,10 @@ func Install(ctx context.Context, opts Options, needs ...Need) (*Tools, error) {
 		for _, r := range in.recipes(need) {
 			tool, err := in.ensure(ctx, r)
 			if err != nil {
-				errs = append(errs, err)
+				errs = append(errs, err, in.noteFailure(ctx, r, err))
 				continue
 			}
+			in.forgetFailure(r)
 			tools.ByName[r.name] = tool
 			if opts.Link != "" {
 				errs = append(errs, link(opts.Link, tool))
@@ -158,6 +159,10 @@ func Locate(ctx context.Context, opts Options, needs ...Need) (*Tools, error) {
 		problems = append(problems, in.hostTools(ctx, need, tools)...)
 		for _, r := range in.recipes(need) {
 			tool, reason := in.load(r)
+			if note := in.failureNote(r); reason != "" && note != "" {
+				tools.Unavailable[r.name] = fmt.Sprintf("%s %s could not be installed: %s", r.name, r.version, note)
+				continue
+			}
 			if reason != "" {
 				problems = append(problems, Problem{
 					Need: need,

@@ -50,9 +50,11 @@ type Toolchain struct {
 type Tools struct {
 	ByName    map[string]Tool `json:"tools"`
 	Toolchain *Toolchain      `json:"toolchain"` // nil unless NeedRust was asked for
+	// Unavailable says of a tool that runs can do without why Install could not install it.
+	Unavailable map[string]string `json:"unavailable,omitempty"`
 }
 
-func newTools() *Tools { return &Tools{ByName: map[string]Tool{}} }
+func newTools() *Tools { return &Tools{ByName: map[string]Tool{}, Unavailable: map[string]string{}} }
 
 // print writes one line a tool: name, version, SHA-256, path.
 func (t *Tools) print(out io.Writer) {
