@@ -112,7 +112,11 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 	var wrong []error
 	fs.Visit(func(f *flag.Flag) {
 		// 0 would pass for "not given" and start the default number of trials.
-		if n, ok := f.Value.(flag.Getter).Get().(int); ok && n < 1 {
+		g, ok := f.Value.(flag.Getter)
+		if !ok {
+			return
+		}
+		if n, ok := g.Get().(int); ok && n < 1 {
 			wrong = append(wrong, fmt.Errorf("-%s %d: give a whole number of at least 1", f.Name, n))
 		}
 	})
