@@ -87,18 +87,7 @@ func (t *trial) stageSkills() error {
 // runAgent launches the client and decides the trial's execution.
 func (t *trial) runAgent(ctx context.Context) error {
 	space := t.space
-	t.spec = t.run.engine.adapter.Command(client.Request{
-		Binary: space.Path("bin", t.run.engine.adapter.Name()), Prompt: t.Task.Prompt, Model: t.run.engine.opts.Model,
-		GatewayURL: t.gw.URL(), Token: t.gw.Token(), Enforced: true, Root: os.Geteuid() == 0,
-		Paths: client.Paths{
-			Home: space.Path("home"), Project: space.Path("project"), Tmp: space.Path("tmp"),
-			CargoHome: space.Path("cargo-home"), Evidence: space.Path("evidence"),
-		},
-	})
-	env := space.Env(t.run.tools.Toolchain.Bin)
-	for name, value := range t.spec.Env {
-		env[name] = value
-	}
+	t.command()
 	stdout, err := os.Create(filepath.Join(t.dir, "transcript.jsonl"))
 	if err != nil {
 		return fmt.Errorf("trial: %w", err)
@@ -112,20 +101,16 @@ func (t *trial) runAgent(ctx context.Context) error {
 
 	agentCtx, cancel := context.WithTimeoutCause(ctx, t.Task.Deadlines.Agent, errAgentDeadline)
 	defer cancel()
-	policyFile := space.Path("srt.json")
-	ended, err := t.runtime.Run(agentCtx, sandbox.Launch{
-		Argv: t.spec.Argv, Env: env, Proxy: true, Dir: space.Path("project"), Home: space.Path("home"),
-		Policy:     t.Batch.space.TrialPolicy(space, t.denied, t.readable, t.gw.Addr()),
-		PolicyFile: policyFile, StartFile: space.Path("bin", "start"),
-		Stdin: strings.NewReader(t.spec.Stdin), Stdout: stdout, Stderr: stderr, MaxOutput: t.run.engine.opts.MaxOutput,
-	})
+	launch := t.launch(t.spec.Argv)
+	launch.Stdin, launch.Stdout, launch.Stderr = strings.NewReader(t.spec.Stdin), stdout, stderr
+	ended, err := t.runtime.Run(agentCtx, launch)
 	if err != nil {
 		return err
 	}
 	seconds := ended.Elapsed.Seconds()
 	t.rec.Timings.Agent = &seconds
 	space.RemoveLeftovers(t.Task.Starter)
-	if policy, err := os.ReadFile(policyFile); err == nil {
+	if policy, err := os.ReadFile(launch.PolicyFile); err == nil {
 		if err := os.WriteFile(filepath.Join(t.dir, "srt.json"), policy, 0o644); err != nil {
 			return fmt.Errorf("trial: %w", err)
 		}
@@ -138,6 +123,34 @@ func (t *trial) runAgent(ctx context.Context) error {
 	}
 	t.decideExecution(ended)
 	return os.WriteFile(filepath.Join(t.dir, "response.txt"), []byte(t.transcript.FinalText), 0o644)
+}
+
+// command asks the adapter how the client is started in this run.
+func (t *trial) command() {
+	space := t.space
+	t.spec = t.run.engine.adapter.Command(client.Request{
+		Binary: space.Path("bin", t.run.engine.adapter.Name()), Prompt: t.Task.Prompt, Model: t.run.engine.opts.Model,
+		GatewayURL: t.gw.URL(), Token: t.gw.Token(), Enforced: true, Root: os.Geteuid() == 0,
+		Paths: client.Paths{
+			Home: space.Path("home"), Project: space.Path("project"), Tmp: space.Path("tmp"),
+			CargoHome: space.Path("cargo-home"), Evidence: space.Path("evidence"),
+		},
+	})
+}
+
+// launch describes a program that runs as the trial's client does: its environment, its policy, its
+// folder.
+func (t *trial) launch(argv []string) sandbox.Launch {
+	env := t.space.Env(t.run.tools.Toolchain.Bin)
+	for name, value := range t.spec.Env {
+		env[name] = value
+	}
+	return sandbox.Launch{
+		Argv: argv, Env: env, Proxy: true, Dir: t.space.Path("project"), Home: t.space.Path("home"),
+		Policy:     t.Batch.space.TrialPolicy(t.space, t.denied, t.readable, t.gw.Addr()),
+		PolicyFile: t.space.Path("srt.json"), StartFile: t.space.Path("bin", "start"),
+		MaxOutput: t.run.engine.opts.MaxOutput,
+	}
 }
 
 // decideExecution joins what the runner knows (deadline, kill, launch) with what the stream shows.

@@ -55,7 +55,7 @@ type symposiumTool struct {
 	unusable string
 }
 
-func newBatch(r *Run, index int, t *task.Task) (*Batch, error) {
+func newBatch(r *Run, index int, t *task.Task, results string) (*Batch, error) {
 	id, err := newRunID()
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func newBatch(r *Run, index int, t *task.Task) (*Batch, error) {
 	e := r.engine
 	b := &Batch{
 		Task: t, run: r, index: index, id: id, rounds: e.rounds(t), done: map[string]*result.Trial{},
-		results: filepath.Join(e.opts.resultsDir(), t.Name, e.opts.Client, id),
+		results: filepath.Join(results, t.Name, e.opts.Client, id),
 	}
 	b.plan = plan.Expand(e.confs, b.rounds)
 	return b, nil
@@ -81,7 +81,7 @@ func (b *Batch) Results() string { return b.results }
 // planned is the batch's part of run.json.
 func (b *Batch) planned() result.Batch {
 	e := b.run.engine
-	rel, err := filepath.Rel(filepath.Dir(e.opts.runsDir()), b.results)
+	rel, err := filepath.Rel(filepath.Dir(filepath.Dir(b.run.dir)), b.results)
 	if err != nil {
 		rel = b.results
 	}

@@ -46,6 +46,11 @@ func (b *Batch) stageSymposium(ctx context.Context) error {
 	for _, d := range symposium.Dialects() {
 		version, err := b.probe(ctx, d)
 		var refused *initError
+		var noSandbox *sandboxError
+		if errors.As(err, &noSandbox) {
+			b.symposium.unusable = err.Error()
+			return nil
+		}
 		if errors.As(err, &refused) {
 			tried = append(tried, fmt.Sprintf("[[%s]]: %v", d, err))
 			continue

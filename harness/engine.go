@@ -116,7 +116,9 @@ type Run struct {
 	tools   *setup.Tools
 	scratch *workspace.Scratch
 	dir     string // runs/<run-id>
-	release func()
+	// rehearsal is the folder that holds the records of a rehearsal, else "".
+	rehearsal string
+	release   func()
 
 	mu      sync.Mutex
 	record  result.Run
@@ -126,6 +128,25 @@ type Run struct {
 // Start checks that everything the tasks need is there, plans all trials and writes the plan to
 // run.json. A missing tool is a *setup.MissingError, once for the run.
 func (e *Engine) Start(ctx context.Context, tasks []*task.Task) (*Run, error) {
+	return e.start(ctx, tasks, e.opts.runsDir(), e.opts.resultsDir())
+}
+
+// Rehearse is Start for visits (see Batch.Enter): its records go to a folder of their own, which
+// Close removes. What trials may not read is what it is in a real run.
+func (e *Engine) Rehearse(ctx context.Context, tasks []*task.Task) (*Run, error) {
+	dir, err := os.MkdirTemp("", "proctor-rehearsal-")
+	if err != nil {
+		return nil, fmt.Errorf("rehearsal: %w", err)
+	}
+	r, err := e.start(ctx, tasks, filepath.Join(dir, "runs"), filepath.Join(dir, "results"))
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	r.rehearsal = dir
+	return r, nil
+}
+
+func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results string) (*Run, error) {
 	if len(tasks) == 0 {
 		return nil, fmt.Errorf("no task to run in %s; the tasks are: %s", e.opts.Evals, e.taskNames())
 	}
@@ -150,7 +171,7 @@ func (e *Engine) Start(ctx context.Context, tasks []*task.Task) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{engine: e, tools: tools, scratch: scratch, dir: filepath.Join(e.opts.runsDir(), id)}
+	r := &Run{engine: e, tools: tools, scratch: scratch, dir: filepath.Join(runs, id)}
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return nil, fmt.Errorf("run: %w", err)
 	}
@@ -162,7 +183,7 @@ func (e *Engine) Start(ctx context.Context, tasks []*task.Task) (*Run, error) {
 		Proctor: version(), Jobs: e.opts.Jobs,
 	}
 	for i, t := range tasks {
-		batch, err := newBatch(r, i, t)
+		batch, err := newBatch(r, i, t, results)
 		if err != nil {
 			r.release()
 			return nil, err
@@ -203,7 +224,11 @@ func (r *Run) Close(cause error) error {
 		r.record.Cause = cause.Error()
 	}
 	r.mu.Unlock()
-	return errors.Join(append(errs, r.write())...)
+	errs = append(errs, r.write())
+	if r.rehearsal != "" {
+		errs = append(errs, os.RemoveAll(r.rehearsal))
+	}
+	return errors.Join(errs...)
 }
 
 // update changes the record of one planned trial and writes run.json.

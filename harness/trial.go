@@ -70,6 +70,14 @@ func (t *trial) create() error {
 	if err := os.MkdirAll(t.dir, 0o755); err != nil {
 		return fmt.Errorf("trial: %w", err)
 	}
+	t.newRecord()
+	if err := t.write(); err != nil {
+		return err
+	}
+	return t.run.update(t.index, t.plan.Name(), func(p *result.PlannedTrial) { p.State = result.Started })
+}
+
+func (t *trial) newRecord() {
 	e := t.run.engine
 	t.rec = &result.Trial{
 		SchemaVersion: result.SchemaVersion, RunID: t.run.ID(), BatchID: t.id, State: result.Started,
@@ -94,10 +102,6 @@ func (t *trial) create() error {
 		info := t.symposium.info
 		t.rec.Symposium = &info
 	}
-	if err := t.write(); err != nil {
-		return err
-	}
-	return t.run.update(t.index, t.plan.Name(), func(p *result.PlannedTrial) { p.State = result.Started })
 }
 
 func secs(d time.Duration) int { return int(d / time.Second) }

@@ -31,6 +31,8 @@ const usage = `Proctor supervises exams for coding agents.
   proctor run TASK...       run tasks and compare the configurations
   proctor list              list the tasks
   proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
+  proctor enter TASK CMD... run a command where a trial's agent would run, and see what it would see
+  proctor doctor [-attack]  check this machine; with -attack, try to break the isolation on it
   proctor setup [NEED...]   install what a run needs: %s (default: sandbox rust claude)
 
 Options come before names; "proctor run -h" lists them. Each has an environment variable:
@@ -48,6 +50,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return runTasks(ctx, args[1:], stdout, stderr)
 	case "list":
 		err = list(args[1:], stdout, stderr)
+	case "doctor":
+		return doctor(ctx, args[1:], stdout, stderr)
+	case "enter":
+		return enter(ctx, args[1:], stdout, stderr)
 	case "show":
 		err = show(args[1:], stdout, stderr)
 	case "setup":
@@ -95,7 +101,7 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 	if name != "list" {
 		fs.StringVar(&o.Results, "results", o.Results, "folder results are kept in")
 	}
-	if name == "run" {
+	if name == "run" || name == "enter" {
 		fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
 		fs.StringVar(&o.Client, "client", o.Client, "agent client")
 		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")

@@ -1,22 +1,65 @@
 package report
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
+// maxText bounds what Clean keeps of one text, in bytes of its input.
+const maxText = 2000
+
+// commands are what programs that read logs act upon. A line that starts so is a test's result to go
+// test's readers, or a workflow command to a CI server; "##" does it anywhere in a line.
+var commands = []string{"--- ", "=== ", "::", "##"}
+
 // Clean makes text that a trial may have written fit for one line of a terminal or a log: control
-// characters, line breaks, bidirectional marks and what is not UTF-8 become visible escapes.
+// characters, line breaks, invisible and bidirectional marks and what is not UTF-8 become visible
+// escapes, and so does the first character of what would be a command to a program that reads the
+// log. Text of more than 2000 bytes is cut, and says so.
 func Clean(s string) string {
+	cut := 0
+	if len(s) > maxText {
+		end := maxText
+		for end > maxText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s, cut = s[:end], len(s)-end
+	}
 	var b strings.Builder
-	for _, r := range s {
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+	start := true // only blanks so far
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r == unicode.ReplacementChar || !unicode.IsPrint(r) || blank[r]:
 			q := strconv.QuoteRuneToASCII(r)
 			b.WriteString(q[1 : len(q)-1])
-			continue
+		case command(s[i:], start):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		default:
+			b.WriteRune(r)
 		}
-		b.WriteRune(r)
+		start = start && r == ' '
+		i += size
+	}
+	if cut > 0 {
+		fmt.Fprintf(&b, "… (%d more bytes)", cut)
 	}
 	return b.String()
+}
+
+// blank are the characters that count as printable and show nothing.
+var blank = map[rune]bool{0x115f: true, 0x1160: true, 0x2800: true, 0x3164: true, 0xffa0: true}
+
+func command(s string, start bool) bool {
+	for _, c := range commands {
+		if strings.HasPrefix(s, c) && (start || c == "##") {
+			return true
+		}
+	}
+	return false
 }

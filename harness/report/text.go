@@ -1,5 +1,9 @@
 // Package report prints results for people. It reads result records only, so a
 // report can be made again at any time, and it decides nothing.
+//
+// A record may hold what a trial wrote. Everything taken from one is printed
+// through Clean, so that no line of a report, and no start of a line, is the
+// trial's.
 package report
 
 import (
@@ -17,10 +21,17 @@ import (
 // ScriptedNote stands in every report of a scripted run.
 const ScriptedNote = "scripted model: proves the plumbing, says nothing of your skill"
 
-// Text prints the benchmark as a compact table with its verdicts. dir is where the evidence lies.
+// maxCauses is how many causes of one kind are listed; there may be one a trial.
+const maxCauses = 5
+
+// regression is the kind of a task that must always succeed.
+const regression = "regression"
+
+// Text prints the benchmark as a compact table with its verdicts. dir is where the evidence lies,
+// or "". The error is the writer's.
 func Text(w io.Writer, b *result.Benchmark, dir string) error {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s with %s", b.Task, b.Client)
+	fmt.Fprintf(&out, "%s with %s", Clean(b.Task), Clean(b.Client))
 	if b.Model.Kind == gateway.KindScripted {
 		fmt.Fprintf(&out, " (%s)", ScriptedNote)
 	} else {
@@ -30,31 +41,47 @@ func Text(w io.Writer, b *result.Benchmark, dir string) error {
 	if len(b.StandIns) > 0 {
 		fmt.Fprintf(&out, "made with stand-ins: %s\n", Clean(strings.Join(b.StandIns, ", ")))
 	}
-	tw := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "configuration\tsucceeded\trate\t95 % interval\tcode passed\tskills loaded\ttokens\tagent")
-	for _, name := range order(b) {
-		c := b.Configurations[name]
-		fmt.Fprintf(tw, "%s\t%d of %d\t%s\t%s\t%d of %d\t%s\t%s\t%s\n", name, c.Succeeded, c.Eligible,
-			percent(c.SuccessRate), interval(c.SuccessRateCI), c.CodePassed, c.CodeJudged, loads(c),
-			number(c.Cost.Eligible.Tokens, "%.0f"), number(c.Cost.Eligible.AgentSecs, "%.1f s"))
-	}
-	tw.Flush()
+	names := order(b)
+	table(&out, b, names)
 	for _, c := range b.Comparisons {
-		fmt.Fprintf(&out, "%s against %s: %s\n", c.Treatment, c.Baseline, verdict(c))
+		fmt.Fprintf(&out, "%s against %s: %s\n", Clean(c.Treatment), Clean(c.Baseline), verdict(c))
 	}
-	for _, name := range order(b) {
+	for _, name := range names {
 		for _, line := range notCounted(b.Configurations[name]) {
-			fmt.Fprintf(&out, "%s: %s\n", name, line)
+			fmt.Fprintf(&out, "%s: %s\n", Clean(name), line)
 		}
+	}
+	if b.Jobs > 1 {
+		fmt.Fprintf(&out, "up to %d batches ran side by side: times compare less well\n", b.Jobs)
 	}
 	if b.Look > 1 {
 		fmt.Fprintf(&out, "%s look at this task's content: repeated looks make a false verdict likelier\n", ordinal(b.Look))
 	}
 	if dir != "" {
-		fmt.Fprintf(&out, "evidence: %s\n", dir)
+		fmt.Fprintf(&out, "evidence: %s\n", Clean(dir))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+func table(w io.Writer, b *result.Benchmark, names []string) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	header := "configuration\tsucceeded\trate\t95 % interval\tcode passed\tskills loaded\ttokens\tagent"
+	if b.Kind == regression {
+		header += "\tall passed"
+	}
+	fmt.Fprintln(tw, header)
+	for _, name := range names {
+		c := b.Configurations[name]
+		fmt.Fprintf(tw, "%s\t%d of %d\t%s\t%s\t%d of %d\t%s\t%s\t%s", Clean(name), c.Succeeded, c.Eligible,
+			percent(c.SuccessRate), interval(c.SuccessRateCI), c.CodePassed, c.CodeJudged, loads(c),
+			number(c.Cost.Eligible.Tokens, "%.0f"), number(c.Cost.Eligible.AgentSecs, "%.1f s"))
+		if b.Kind == regression {
+			fmt.Fprintf(tw, "\t%s", yesNo(c.PassAll))
+		}
+		fmt.Fprintln(tw)
+	}
+	tw.Flush() // into memory, which cannot fail
 }
 
 // order puts the baseline first.
@@ -62,7 +89,7 @@ func order(b *result.Benchmark) []string {
 	names := slices.Sorted(maps.Keys(b.Configurations))
 	for _, c := range b.Comparisons {
 		if i := slices.Index(names, c.Baseline); i > 0 {
-			names = append([]string{c.Baseline}, slices.Delete(names, i, i+1)...)
+			names = slices.Insert(slices.Delete(names, i, i+1), 0, c.Baseline)
 		}
 	}
 	return names
@@ -70,44 +97,73 @@ func order(b *result.Benchmark) []string {
 
 func verdict(c result.Comparison) string {
 	if c.Diff == nil {
-		return fmt.Sprintf("%s (%s)", c.Verdict, c.Reason)
+		return fmt.Sprintf("%s: %s", Clean(string(c.Verdict)), Clean(c.Reason))
 	}
-	s := fmt.Sprintf("%s, %+.0f points", c.Verdict, 100**c.Diff)
+	s := fmt.Sprintf("%s, %s points", Clean(string(c.Verdict)), points(*c.Diff))
 	if c.CI95 != nil {
-		s += fmt.Sprintf(" (95 %% interval %+.0f to %+.0f)", 100*c.CI95[0], 100*c.CI95[1])
+		s += fmt.Sprintf(" (95 %% interval %s to %s)", points(c.CI95[0]), points(c.CI95[1]))
 	}
-	if c.P != nil && c.FisherP != nil {
+	switch {
+	case c.P == nil:
+	case c.Method == result.MethodFisher || c.FisherP == nil:
+		s += fmt.Sprintf(", p = %.3g", *c.P)
+	default:
 		s += fmt.Sprintf(", Boschloo p = %.3g, Fisher p = %.3g", *c.P, *c.FisherP)
 	}
 	if c.Verdict == result.CannotTell {
-		s += ": " + c.Reason
+		s += ": " + Clean(c.Reason)
 	}
 	return s
 }
 
+// points is a difference of rates in percentage points.
+func points(d float64) string {
+	s := fmt.Sprintf("%+.0f", 100*d)
+	if s == "-0" || s == "+0" {
+		return "0"
+	}
+	return s
+}
+
+// notCounted says what a table of successes hides, a line each.
 func notCounted(c result.Counts) []string {
 	var out []string
 	for _, group := range []struct {
-		n      int
-		what   string
-		causes map[string]int
+		n         int
+		one, many string
+		causes    map[string]int
 	}{
-		{c.SetupFailures, "setup failures", c.Causes.SetupFailures},
-		{c.Cancelled, "cancelled", c.Causes.Cancelled},
-		{c.Excluded.Isolation + c.Excluded.Grading, "excluded", c.Causes.Excluded},
-		{c.Inconclusive, "inconclusive", nil},
-		{sum(c.Causes.Executions), "sessions that did not complete (counted as failed)", c.Causes.Executions},
+		{c.SetupFailures, "setup failure", "setup failures", c.Causes.SetupFailures},
+		{c.Cancelled, "cancelled", "cancelled", c.Causes.Cancelled},
+		{c.Excluded.Isolation + c.Excluded.Grading, "excluded", "excluded", c.Causes.Excluded},
+		{c.Inconclusive, "inconclusive", "inconclusive", nil},
+		{sum(c.Causes.Executions), "session that did not complete (counted as failed)", "sessions that did not complete (counted as failed)", c.Causes.Executions},
 	} {
 		if group.n == 0 {
 			continue
 		}
-		line := fmt.Sprintf("%d %s", group.n, group.what)
-		for _, cause := range slices.Sorted(maps.Keys(group.causes)) {
+		what := group.many
+		if group.n == 1 {
+			what = group.one
+		}
+		line := fmt.Sprintf("%d %s", group.n, what)
+		for i, cause := range byCount(group.causes) {
+			if i == maxCauses {
+				line += fmt.Sprintf("; and %d other causes", len(group.causes)-maxCauses)
+				break
+			}
 			line += fmt.Sprintf("; %d: %s", group.causes[cause], Clean(cause))
 		}
 		out = append(out, line)
 	}
 	return out
+}
+
+// byCount lists the causes, the most frequent first.
+func byCount(causes map[string]int) []string {
+	return slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(causes))), func(a, b string) int {
+		return causes[b] - causes[a]
+	})
 }
 
 func sum(m map[string]int) int {
@@ -129,9 +185,15 @@ func loads(c result.Counts) string {
 	return strings.Join(out, ", ")
 }
 
+// percent does not round to none or to all what is neither.
 func percent(r *float64) string {
-	if r == nil {
+	switch {
+	case r == nil:
 		return "-"
+	case *r > 0 && *r < 0.005:
+		return "<1 %"
+	case *r < 1 && *r >= 0.995:
+		return ">99 %"
 	}
 	return fmt.Sprintf("%.0f %%", 100**r)
 }
@@ -148,6 +210,17 @@ func number(m result.Mean, format string) string {
 		return "-"
 	}
 	return fmt.Sprintf(format, *m.Mean)
+}
+
+func yesNo(b *bool) string {
+	switch {
+	case b == nil:
+		return "-"
+	case *b:
+		return "yes"
+	default:
+		return "no"
+	}
 }
 
 func ordinal(n int) string {

@@ -1,7 +1,5 @@
 package result
 
-import "encoding/json"
-
 // Benchmark is benchmark.json: the count over one batch.
 type Benchmark struct {
 	SchemaVersion  int               `json:"schema_version"`
@@ -22,7 +20,7 @@ type Benchmark struct {
 	// looking again and again until a verdict appears makes false verdicts likelier.
 	Look int `json:"look"`
 
-	Unknown map[string]json.RawMessage `json:"-"`
+	strays strays // fields of a newer writer
 }
 
 // Counts are one configuration's numbers. They satisfy
@@ -43,16 +41,20 @@ type Counts struct {
 	// SuccessRate is succeeded/eligible, with its Wilson 95 % interval; null with no eligible trial.
 	SuccessRate   *float64    `json:"success_rate"`
 	SuccessRateCI *[2]float64 `json:"success_rate_ci95"`
-	// CodePassRate is the share of eligible trials whose code passed, whatever the expectations said.
+	// CodePassRate is code_passed/code_judged, whatever the session and the expectations said.
+	// CodeJudged are the eligible trials whose code was graded to a verdict.
 	CodePassRate *float64 `json:"code_pass_rate"`
 	CodePassed   int      `json:"code_passed"`
 	CodeJudged   int      `json:"code_judged"`
-	PassAll      *bool    `json:"pass_all"`
+	// PassAll says whether every eligible trial succeeded; null with none.
+	PassAll *bool `json:"pass_all"`
 	// Causes counts setup failures, cancellations, exclusions and failed executions by cause.
-	Causes       Causes                `json:"causes"`
+	Causes Causes `json:"causes"`
+	// ObservedLoad is per skill; each skill's counts add up to Eligible.
 	ObservedLoad map[string]LoadCounts `json:"observed_load,omitempty"`
-	Offered      map[string]int        `json:"offered,omitempty"`
-	Cost         Costs                 `json:"cost"`
+	// Offered is in how many eligible trials the client offered the skill to the model.
+	Offered map[string]int `json:"offered,omitempty"`
+	Cost    Costs          `json:"cost"`
 }
 
 // ExcludedCounts are exclusions by kind.
@@ -138,13 +140,16 @@ type Comparison struct {
 	Baseline  string   `json:"baseline"`
 	Diff      *float64 `json:"diff"`
 	// CI95 is the Newcombe method 10 interval of Diff; descriptive, the verdict does not use it.
-	CI95    *[2]float64 `json:"ci95"`
-	Method  string      `json:"method"`
-	P       *float64    `json:"p"`
-	FisherP *float64    `json:"fisher_p"`
-	Verdict Judgement   `json:"verdict"`
+	CI95 *[2]float64 `json:"ci95"`
+	// Method names the test behind P and the bounds. A bound of more than stats.BoschlooLimit
+	// trials has Fisher's p, whatever Method says.
+	Method  string    `json:"method"`
+	P       *float64  `json:"p"`
+	FisherP *float64  `json:"fisher_p"`
+	Verdict Judgement `json:"verdict"`
 	// Reason says in words why the verdict is what it is.
-	Reason string  `json:"reason"`
+	Reason string `json:"reason"`
+	// Bounds are the ways of counting that decide: the plain one first, the ends, and the worst.
 	Bounds []Bound `json:"bounds"`
 	// CodePassDiff is the difference of code pass rates.
 	CodePassDiff *float64   `json:"code_pass_rate_diff"`
@@ -153,7 +158,7 @@ type Comparison struct {
 
 // Bound is the comparison under one way of counting what could not be counted.
 type Bound struct {
-	Counting  string  `json:"counting"`
+	Counting  string  `json:"counting"`  // reads on after "if"
 	Treatment [2]int  `json:"treatment"` // successes, of
 	Baseline  [2]int  `json:"baseline"`
 	Diff      float64 `json:"diff"`

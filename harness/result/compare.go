@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/proctor-evals/proctor/internal/stats"
 )
@@ -9,84 +10,141 @@ import (
 // Alpha is the level of the verdict rule.
 const Alpha = 0.05
 
-const verdictMethod = "Boschloo's exact unconditional test, two-sided, on Fisher's p; interval: Newcombe's method 10"
+// The methods a Comparison names. Fisher's test stands in for Boschloo's above stats.BoschlooLimit
+// trials in all; it is never the bolder of the two.
+const (
+	MethodBoschloo = "Boschloo's exact unconditional test, two-sided, on Fisher's p; interval: Newcombe's method 10"
+	MethodFisher   = "Fisher's exact test, two-sided; interval: Newcombe's method 10"
+)
 
-// Compare sets the treatment against the baseline by the one verdict rule: helps or hurts when
-// Boschloo's exact two-sided p is at most Alpha, and only if that holds, in the same direction,
-// however inconclusive trials are counted and also with exclusions counted as failures.
+func methodOf(trials int) string {
+	if trials > stats.BoschlooLimit {
+		return MethodFisher
+	}
+	return MethodBoschloo
+}
+
+// Compare sets the treatment against the baseline by the one verdict rule: helps or hurts when the
+// exact two-sided p is at most Alpha, and only if that holds, in the same direction, for every
+// share of the inconclusive trials counted as successes, also with all exclusions counted as
+// failures.
 func Compare(treatmentName string, t Counts, baselineName string, b Counts) Comparison {
 	c := Comparison{
-		Treatment: treatmentName, Baseline: baselineName, Method: verdictMethod, Verdict: CannotTell,
+		Treatment: treatmentName, Baseline: baselineName, Method: methodOf(t.Eligible + b.Eligible), Verdict: CannotTell,
 		CodePassDiff: minus(t.CodePassRate, b.CodePassRate), Means: deltaCosts(t.Cost, b.Cost), Bounds: []Bound{},
 	}
-	if t.Eligible == 0 || b.Eligible == 0 {
-		c.Reason = fmt.Sprintf("no eligible trial of %s", treatmentName)
-		if b.Eligible == 0 {
-			c.Reason = fmt.Sprintf("no eligible trial of %s", baselineName)
-		}
-		return c
-	}
-	if diff, lo, hi, ok := stats.Newcombe(t.Succeeded, t.Eligible, b.Succeeded, b.Eligible); ok {
-		c.Diff, c.CI95 = &diff, &[2]float64{lo, hi}
-	}
 	p := stats.Boschloo(t.Succeeded, t.Eligible, b.Succeeded, b.Eligible)
-	fisher := stats.Fisher(t.Succeeded, t.Eligible, b.Succeeded, b.Eligible)
-	c.P, c.FisherP = &p, &fisher
-	c.Bounds = bounds(t, b)
-
-	first := c.Bounds[0]
-	if first.P > Alpha {
-		c.Reason = fmt.Sprintf("p = %.3g is above %.2f: a difference this size is not rare by chance alone", first.P, Alpha)
+	diff, lo, hi, ok := stats.Newcombe(t.Succeeded, t.Eligible, b.Succeeded, b.Eligible)
+	switch {
+	case t.impossible() || b.impossible():
+		c.Reason = "the counts contradict themselves, so nothing can be said"
+		return c
+	case t.Eligible == 0 && b.Eligible == 0:
+		c.Reason = fmt.Sprintf("there is no trial to count, neither of %s nor of %s", treatmentName, baselineName)
+		return c
+	case !ok:
+		empty := treatmentName
+		if b.Eligible == 0 {
+			empty = baselineName
+		}
+		c.Reason = fmt.Sprintf("there is no %s trial to count", empty)
 		return c
 	}
-	for _, bound := range c.Bounds[1:] {
-		if bound.P > Alpha || (bound.Diff > 0) != (first.Diff > 0) {
-			c.Reason = fmt.Sprintf("the difference does not hold when %s (p = %.3g)", bound.Counting, bound.P)
-			return c
-		}
-	}
-	c.Verdict, c.Reason = Helps, fmt.Sprintf("p = %.3g, in every way of counting", first.P)
-	if first.Diff < 0 {
-		c.Verdict = Hurts
-	}
+	fisher := stats.Fisher(t.Succeeded, t.Eligible, b.Succeeded, b.Eligible)
+	c.Diff, c.CI95, c.P, c.FisherP = &diff, &[2]float64{lo, hi}, &p, &fisher
+	ways := waysToCount{treatment: treatmentName, baseline: baselineName, t: t, b: b}
+	var complete bool
+	c.Bounds, complete = ways.bounds(p <= Alpha)
+	c.Verdict, c.Reason = judge(c.Bounds, t, b, complete)
 	return c
 }
 
-// bounds are the ways of counting the verdict must survive; the first is the plain one. Ways that
-// give the same table are listed once.
-func bounds(t, b Counts) []Bound {
-	ways := []struct {
-		counting     string
-		tInc, bInc   int // inconclusive trials counted as successes
-		tExcl, bExcl int // excluded trials counted as failures
-	}{
-		{"inconclusive trials count as not succeeded", 0, 0, 0, 0},
-		{"the treatment's inconclusive trials count as successes", t.Inconclusive, 0, 0, 0},
-		{"the baseline's inconclusive trials count as successes", 0, b.Inconclusive, 0, 0},
-		{"all inconclusive trials count as successes", t.Inconclusive, b.Inconclusive, 0, 0},
-	}
-	tExcl := t.Excluded.Isolation + t.Excluded.Grading
-	bExcl := b.Excluded.Isolation + b.Excluded.Grading
-	for _, w := range ways[:4] {
-		w.counting += " and excluded trials as failures"
-		w.tExcl, w.bExcl = tExcl, bExcl
-		ways = append(ways, w)
-	}
-	var out []Bound
-	seen := map[[4]int]bool{}
-	for _, w := range ways {
-		tab := [4]int{t.Succeeded + w.tInc, t.Eligible + w.tExcl, b.Succeeded + w.bInc, b.Eligible + w.bExcl}
-		if seen[tab] {
-			continue
+// impossible says whether the parts of the eligible trials are more than the whole.
+func (c Counts) impossible() bool {
+	for _, n := range []int{c.Eligible, c.Succeeded, c.Inconclusive, c.Excluded.Isolation, c.Excluded.Grading} {
+		if n < 0 || n > stats.MaxTrials/4 {
+			return true
 		}
-		seen[tab] = true
-		out = append(out, Bound{
-			Counting: w.counting, Treatment: [2]int{tab[0], tab[1]}, Baseline: [2]int{tab[2], tab[3]},
-			Diff: float64(tab[0])/float64(tab[1]) - float64(tab[2])/float64(tab[3]),
-			P:    stats.Boschloo(tab[0], tab[1], tab[2], tab[3]),
-		})
 	}
-	return out
+	return c.Succeeded+c.Inconclusive > c.Eligible
+}
+
+// judge reads the verdict off the bounds, of which the first is the plain count; complete says that
+// no way of counting is left out but those no worse than a bound listed.
+func judge(bounds []Bound, t, b Counts, complete bool) (Judgement, string) {
+	plain := bounds[0]
+	if plain.P > Alpha {
+		return CannotTell, tooWeak(plain, t, b)
+	}
+	worst := plain
+	for _, bound := range bounds[1:] {
+		if bound.Diff == 0 || (bound.Diff > 0) != (plain.Diff > 0) {
+			return CannotTell, fmt.Sprintf("the difference depends on trials that could not be counted: it vanishes or turns round if %s", bound.Counting)
+		}
+		if bound.P > worst.P {
+			worst = bound
+		}
+	}
+	if worst.P > Alpha {
+		return CannotTell, fmt.Sprintf("the difference depends on trials that could not be counted: it could be chance (p = %s, above %s) if %s",
+			above(worst.P), formatP(Alpha), worst.Counting)
+	}
+	if !complete {
+		return CannotTell, fmt.Sprintf("%d and %d inconclusive trials are too many to check every way of counting them", t.Inconclusive, b.Inconclusive)
+	}
+	reason := fmt.Sprintf("if there were no real difference, a gap this large would come up by chance in %s of such exams (p = %s)", percentOf(plain.P), formatP(plain.P))
+	if len(bounds) > 1 {
+		reason += "; the verdict is the same however the inconclusive and excluded trials are counted"
+	}
+	if plain.Diff < 0 {
+		return Hurts, reason
+	}
+	return Helps, reason
+}
+
+// tooWeak explains a plain count above Alpha.
+func tooWeak(plain Bound, t, b Counts) string {
+	if stats.Boschloo(t.Eligible, t.Eligible, 0, b.Eligible) > Alpha {
+		return fmt.Sprintf("%d against %d trials are too few for any result to settle it; run more rounds", t.Eligible, b.Eligible)
+	}
+	if plain.Diff == 0 {
+		return "both succeeded at the same rate"
+	}
+	return fmt.Sprintf("even if there were no real difference, a gap this large would come up by chance in %s of such exams (p = %s); a verdict needs %s or less",
+		percentOf(plain.P), above(plain.P), percentOf(Alpha))
+}
+
+// formatP writes a p-value with three digits; one too small for its number as a limit.
+func formatP(p float64) string {
+	if p == 0 {
+		return "less than 1e-300"
+	}
+	return strconv.FormatFloat(p, 'g', 3, 64)
+}
+
+// above writes a p-value above Alpha so that it also reads as above it.
+func above(p float64) string {
+	for digits := 3; digits < 17; digits++ {
+		s := strconv.FormatFloat(p, 'g', digits, 64)
+		if read, err := strconv.ParseFloat(s, 64); err == nil && read > Alpha {
+			return s
+		}
+	}
+	return strconv.FormatFloat(p, 'g', -1, 64)
+}
+
+// percentOf writes a probability in per cent with two digits.
+func percentOf(p float64) string {
+	switch {
+	case p < 0.0001:
+		return "less than 0.01 %"
+	case p > 0.99:
+		return "nearly all"
+	}
+	if p > Alpha && p < 0.051 {
+		return "a little over 5 %"
+	}
+	return strconv.FormatFloat(100*p, 'g', 2, 64) + " %"
 }
 
 // DeltaOf is t minus b, null where either is unknown.

@@ -3,101 +3,165 @@ package result
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/proctor-evals/proctor/internal/stats"
 )
 
-// Count folds the trials of one configuration into its numbers. Every planned trial must be
-// given; one that is in no place or in two is an error, because the numbers would be wrong.
+// Count folds the trials of one configuration of one batch into its numbers. Every planned trial
+// must be given, once; one that is in no place or in two is an error, because the numbers would be
+// wrong. All problems are reported at once.
 func Count(trials []*Trial) (Counts, error) {
-	c := Counts{Planned: len(trials)}
-	var eligible, succeeded []*Trial
-	loads := map[string]LoadCounts{}
-	offered := map[string]int{}
-	var problems []error
+	n := counting{numbers: map[string]bool{}, loads: map[string]LoadCounts{}, offered: map[string]int{}}
+	n.c.Planned = len(trials)
 	for _, t := range trials {
-		switch t.Execution {
-		case SetupFailure:
-			c.SetupFailures++
-			bump(&c.Causes.SetupFailures, t.ExecutionCause)
+		if t == nil {
+			n.problems = append(n.problems, errors.New("a planned trial has no record"))
 			continue
-		case Cancelled:
-			c.Cancelled++
-			bump(&c.Causes.Cancelled, t.ExecutionCause)
-			continue
-		case Completed, TimedOut, ClientError:
-			c.Started++
+		}
+		n.unique(t, trials[0])
+		if n.place(t) {
+			n.measure(t)
+		}
+	}
+	if len(n.problems) > 0 {
+		return Counts{}, fmt.Errorf("counting: %w", errors.Join(n.problems...))
+	}
+	return n.finish()
+}
+
+type counting struct {
+	c                   Counts
+	eligible, succeeded []*Trial
+	numbers             map[string]bool // the trials seen
+	loads               map[string]LoadCounts
+	offered             map[string]int
+	problems            []error
+}
+
+func (n *counting) problem(t *Trial, format string, args ...any) {
+	n.problems = append(n.problems, fmt.Errorf("trial %d of %q %s", t.Trial, t.Mode, fmt.Sprintf(format, args...)))
+}
+
+// unique refuses a trial given twice or from elsewhere.
+func (n *counting) unique(t, first *Trial) {
+	if first != nil && (t.Mode != first.Mode || t.BatchID != first.BatchID) {
+		n.problem(t, "(batch %q) is not of the same configuration and batch as trial %d of %q (batch %q)", t.BatchID, first.Trial, first.Mode, first.BatchID)
+	}
+	key := fmt.Sprintf("%d %q %q", t.Trial, t.Mode, t.BatchID)
+	if n.numbers[key] {
+		n.problem(t, "is there twice")
+	}
+	n.numbers[key] = true
+}
+
+// place puts the trial in its one place and says whether that is among the eligible ones.
+func (n *counting) place(t *Trial) (eligible bool) {
+	switch t.Execution {
+	case SetupFailure, Cancelled:
+		if t.Excluded != nil || t.Outcome != "" {
+			n.problem(t, "is %s, so never started, and yet is excluded or has an outcome", t.Execution)
+		}
+		if t.Execution == SetupFailure {
+			n.c.SetupFailures++
+			bump(&n.c.Causes.SetupFailures, t.ExecutionCause)
+		} else {
+			n.c.Cancelled++
+			bump(&n.c.Causes.Cancelled, t.ExecutionCause)
+		}
+		return false
+	case Completed, TimedOut, ClientError:
+		n.c.Started++
+	default:
+		n.problem(t, "has the unknown execution %q (state %q)", t.Execution, t.State)
+		return false
+	}
+	if t.Excluded != nil {
+		if t.Outcome != "" {
+			n.problem(t, "is excluded and yet has the outcome %q", t.Outcome)
+		}
+		switch t.Excluded.Kind {
+		case ExcludedIsolation:
+			n.c.Excluded.Isolation++
+		case ExcludedGrading:
+			n.c.Excluded.Grading++
 		default:
-			problems = append(problems, fmt.Errorf("trial %d of %s has the unknown execution %q", t.Trial, t.Mode, t.Execution))
-			continue
+			n.problem(t, "has the unknown exclusion %q", t.Excluded.Kind)
 		}
-		if t.Excluded != nil {
-			switch t.Excluded.Kind {
-			case ExcludedIsolation:
-				c.Excluded.Isolation++
-			case ExcludedGrading:
-				c.Excluded.Grading++
-			default:
-				problems = append(problems, fmt.Errorf("trial %d of %s has the unknown exclusion %q", t.Trial, t.Mode, t.Excluded.Kind))
-			}
-			bump(&c.Causes.Excluded, t.Excluded.Kind+": "+t.Excluded.Cause)
-			continue
+		bump(&n.c.Causes.Excluded, t.Excluded.Kind+": "+orUnknown(t.Excluded.Cause))
+		return false
+	}
+	n.eligible = append(n.eligible, t)
+	if t.Execution != Completed {
+		bump(&n.c.Causes.Executions, string(t.Execution)+": "+orUnknown(t.ExecutionCause))
+		if t.Outcome != Failed {
+			n.problem(t, "is %s and has the outcome %q; only a completed session can do other than fail", t.Execution, t.Outcome)
+			return false
 		}
-		eligible = append(eligible, t)
-		if t.Execution != Completed {
-			bump(&c.Causes.Executions, string(t.Execution)+": "+t.ExecutionCause)
+	}
+	switch t.Outcome {
+	case Succeeded:
+		n.c.Succeeded++
+		n.succeeded = append(n.succeeded, t)
+	case Failed:
+		n.c.Failed++
+	case OutcomeInconclusive:
+		n.c.Inconclusive++
+	default:
+		n.problem(t, "is eligible and has the outcome %q, which is none", t.Outcome)
+	}
+	return true
+}
+
+// measure adds what an eligible trial's record says besides its outcome.
+func (n *counting) measure(t *Trial) {
+	if v, _ := t.Code.verdict(); v != Inconclusive {
+		n.c.CodeJudged++
+		if v == Pass {
+			n.c.CodePassed++
 		}
-		switch t.Outcome {
-		case Succeeded:
-			c.Succeeded++
-			succeeded = append(succeeded, t)
-		case Failed:
-			c.Failed++
-		case OutcomeInconclusive:
-			c.Inconclusive++
+	}
+	for skill, load := range t.ObservedLoad {
+		l := n.loads[skill]
+		switch load {
+		case "loaded":
+			l.Loaded++
+		case "attempted":
+			l.Attempted++
+		case "not_observed":
+			l.NotObserved++
 		default:
-			problems = append(problems, fmt.Errorf("trial %d of %s is eligible and has no outcome", t.Trial, t.Mode))
+			l.Unknown++
 		}
-		if t.Code != nil && t.Code.InfrastructureError == "" {
-			c.CodeJudged++
-			if t.Code.Overall == Pass {
-				c.CodePassed++
-			}
+		n.loads[skill] = l
+	}
+	seen := map[string]bool{}
+	for _, o := range t.Offered {
+		if !seen[o.Skill] {
+			n.offered[o.Skill]++
 		}
-		for skill, load := range t.ObservedLoad {
-			l := loads[skill]
-			switch load {
-			case "loaded":
-				l.Loaded++
-			case "attempted":
-				l.Attempted++
-			case "not_observed":
-				l.NotObserved++
-			default:
-				l.Unknown++
-			}
-			loads[skill] = l
-		}
-		for _, o := range t.Offered {
-			offered[o.Skill]++
-		}
+		seen[o.Skill] = true // a skill may be offered in several ways
 	}
-	c.Eligible = len(eligible)
-	if len(loads) > 0 {
-		c.ObservedLoad = loads
+}
+
+// finish checks the equations and derives the rates and means.
+func (n *counting) finish() (Counts, error) {
+	c := n.c
+	c.Eligible = len(n.eligible)
+	if c.Planned != c.SetupFailures+c.Cancelled+c.Started || c.Eligible != c.Started-c.Excluded.Isolation-c.Excluded.Grading ||
+		c.Eligible != c.Succeeded+c.Failed+c.Inconclusive {
+		return Counts{}, fmt.Errorf("counting: the counts do not add up, which is a fault of Proctor: %+v", c)
 	}
-	if len(offered) > 0 {
-		c.Offered = offered
+	for skill, l := range n.loads {
+		// A trial that says nothing of a skill others observed is unknown, so that each skill's counts add up.
+		l.Unknown += c.Eligible - l.Loaded - l.Attempted - l.NotObserved - l.Unknown
+		n.loads[skill] = l
 	}
-	if c.Planned != c.SetupFailures+c.Cancelled+c.Started {
-		problems = append(problems, fmt.Errorf("planned %d is not setup failures %d + cancelled %d + started %d", c.Planned, c.SetupFailures, c.Cancelled, c.Started))
+	if len(n.loads) > 0 {
+		c.ObservedLoad = n.loads
 	}
-	if c.Eligible != c.Started-c.Excluded.Isolation-c.Excluded.Grading || c.Eligible != c.Succeeded+c.Failed+c.Inconclusive {
-		problems = append(problems, fmt.Errorf("eligible %d does not add up: started %d, excluded %+v, succeeded %d, failed %d, inconclusive %d",
-			c.Eligible, c.Started, c.Excluded, c.Succeeded, c.Failed, c.Inconclusive))
-	}
-	if len(problems) > 0 {
-		return c, fmt.Errorf("counting: %w", errors.Join(problems...))
+	if len(n.offered) > 0 {
+		c.Offered = n.offered
 	}
 	c.SuccessRate = rate(c.Succeeded, c.Eligible)
 	if lo, hi, ok := stats.Wilson(c.Succeeded, c.Eligible); ok {
@@ -108,18 +172,24 @@ func Count(trials []*Trial) (Counts, error) {
 		all := c.Succeeded == c.Eligible
 		c.PassAll = &all
 	}
-	c.Cost = Costs{Eligible: costOf(eligible), Succeeded: costOf(succeeded)}
+	c.Cost = Costs{Eligible: costOf(n.eligible), Succeeded: costOf(n.succeeded)}
 	return c, nil
 }
 
+// bump counts a cause. It may hold what a trial printed: bytes that are not UTF-8 are replaced now,
+// because as JSON keys two of them could become the same.
 func bump(m *map[string]int, cause string) {
 	if *m == nil {
 		*m = map[string]int{}
 	}
+	(*m)[strings.ToValidUTF8(orUnknown(cause), "\uFFFD")]++
+}
+
+func orUnknown(cause string) string {
 	if cause == "" {
-		cause = "unknown"
+		return "unknown"
 	}
-	(*m)[cause]++
+	return cause
 }
 
 func rate(part, whole int) *float64 {
@@ -151,10 +221,11 @@ func costOf(trials []*Trial) Cost {
 	}
 }
 
+// meanOf leaves out what is not known; a negative count or time is no measurement.
 func meanOf(trials []*Trial, get func(*Trial) *float64) Mean {
 	var values []float64
 	for _, t := range trials {
-		if v := get(t); v != nil {
+		if v := get(t); v != nil && *v >= 0 {
 			values = append(values, *v)
 		}
 	}

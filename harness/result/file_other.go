@@ -5,18 +5,20 @@ package result
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
-// Hold is not available here: no trial runs here either.
+// Hold is not supported here: no trial runs here either.
 func Hold(dir string) (release func(), err error) {
-	return nil, fmt.Errorf("result: %s cannot be locked on this system", dir)
+	return nil, fmt.Errorf("result: %s cannot be locked: not supported on this system", dir)
 }
 
 // Alive reports false: no runner lives here.
 func Alive(dir string) bool { return false }
 
-func writeAtomic(path string, data []byte) error {
-	tmp := path + ".tmp"
+func writeAtomic(dir, name string, data []byte) error {
+	path := filepath.Join(dir, name)
+	tmp := filepath.Join(dir, "."+name+".tmp")
 	if err := os.WriteFile(tmp, data, 0o644); err != nil {
 		return err
 	}

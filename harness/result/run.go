@@ -1,9 +1,6 @@
 package result
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // Run is run.json: what one invocation planned, and how far it came. It is
 // written before the first trial starts, so that a plan is on disk whatever
@@ -19,7 +16,7 @@ type Run struct {
 	Jobs          int        `json:"jobs"`
 	Batches       []Batch    `json:"batches"`
 
-	Unknown map[string]json.RawMessage `json:"-"`
+	strays strays // fields of a newer writer
 }
 
 // Batch is all trials of one task with one client.

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"reflect"
+
+	"github.com/proctor-evals/proctor/internal/treecopy"
 )
 
 // Names of the record files.
@@ -22,14 +24,18 @@ const (
 // maxRecord bounds what a reader takes into memory of one record, in bytes.
 const maxRecord = 64 << 20
 
-// Write replaces dir/name with v as JSON. A reader sees the old file or the new one, never a part.
+// Write replaces dir/name with v as JSON. A reader sees the old file or the new one, never a part,
+// also when the writer or the machine dies meanwhile.
 func Write(dir, name string, v any) error {
+	path := filepath.Join(dir, name)
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return fmt.Errorf("result: encode %s: %w", name, err)
+		return fmt.Errorf("result: encode %s: %w", path, err)
 	}
-	path := filepath.Join(dir, name)
-	if err := writeAtomic(path, append(b, '\n')); err != nil {
+	if len(b) >= maxRecord {
+		return fmt.Errorf("result: %s would have %d bytes, more than a reader takes (%d)", path, len(b), maxRecord)
+	}
+	if err := writeAtomic(dir, name, append(b, '\n')); err != nil {
 		return fmt.Errorf("result: write %s: %w", path, err)
 	}
 	return nil
@@ -37,147 +43,106 @@ func Write(dir, name string, v any) error {
 
 // ReadTrial reads a result.json. A trial that was never finished, and whose runner is dead, reads
 // as cancelled with cause lost; runDir is the run's folder (holding run.json), or "" to take the
-// record as it stands.
+// record as it stands. A missing record is fs.ErrNotExist.
 func ReadTrial(dir, runDir string) (*Trial, error) {
-	var t Trial
-	if err := read(filepath.Join(dir, TrialFile), &t, &t.Unknown); err != nil {
-		return nil, err
+	t, err := readTrial(dir)
+	if err != nil || t.State == Finished || runDir == "" || Alive(runDir) {
+		return t, err
 	}
-	if t.State != Finished && runDir != "" && !Alive(runDir) {
-		t.State, t.Execution, t.ExecutionCause = Finished, Cancelled, CauseLost
-		t.Success, t.Outcome, t.Excluded = "", "", nil
+	// A runner holds its lock until its last word is written, so what is read now is final.
+	if t, err = readTrial(dir); err != nil || t.State == Finished {
+		return t, err
+	}
+	t.State, t.Execution, t.ExecutionCause = Finished, Cancelled, CauseLost
+	t.Success, t.Outcome, t.Excluded = "", "", nil
+	return t, nil
+}
+
+func readTrial(dir string) (*Trial, error) {
+	var t Trial
+	if err := read(dir, TrialFile, &t, &t.strays); err != nil {
+		return nil, err
 	}
 	return &t, nil
 }
 
-// ReadBenchmark reads a benchmark.json.
+// ReadBenchmark reads a benchmark.json. A missing one is fs.ErrNotExist.
 func ReadBenchmark(dir string) (*Benchmark, error) {
 	var b Benchmark
-	if err := read(filepath.Join(dir, BenchmarkFile), &b, &b.Unknown); err != nil {
+	if err := read(dir, BenchmarkFile, &b, &b.strays); err != nil {
 		return nil, err
 	}
 	return &b, nil
 }
 
-// ReadRun reads a run.json. Trials a dead runner left unfinished read as cancelled, cause lost.
+// ReadRun reads a run.json. The unfinished run of a dead runner reads as finished with cause lost,
+// and the trials it left unfinished as cancelled with cause lost; where a trial has a result.json,
+// that one tells more. A missing record is fs.ErrNotExist.
 func ReadRun(dir string) (*Run, error) {
-	var r Run
-	if err := read(filepath.Join(dir, RunFile), &r, &r.Unknown); err != nil {
-		return nil, err
+	r, err := readRun(dir)
+	if err != nil || r.State == Finished || Alive(dir) {
+		return r, err
 	}
-	if r.State == Finished || Alive(dir) {
-		return &r, nil
+	if r, err = readRun(dir); err != nil || r.State == Finished { // as in ReadTrial
+		return r, err
 	}
-	r.Cause = CauseLost
+	r.State, r.Cause = Finished, CauseLost
 	for b := range r.Batches {
 		for i := range r.Batches[b].Trials {
 			t := &r.Batches[b].Trials[i]
 			if t.State != Finished {
-				t.State, t.Execution, t.Cause = Finished, Cancelled, CauseLost
+				t.State, t.Execution, t.Outcome, t.Cause = Finished, Cancelled, "", CauseLost
 			}
 		}
+	}
+	return r, nil
+}
+
+func readRun(dir string) (*Run, error) {
+	var r Run
+	if err := read(dir, RunFile, &r, &r.strays); err != nil {
+		return nil, err
 	}
 	return &r, nil
 }
 
-func read(path string, v any, unknown *map[string]json.RawMessage) error {
-	info, err := os.Lstat(path)
+// read decodes dir/name into record, a pointer to a record's struct. A link or anything else that
+// is no regular file is refused.
+func read(dir, name string, record any, s *strays) error {
+	path := filepath.Join(dir, name)
+	data, more, err := treecopy.ReadSource(dir, name, maxRecord)
 	if err != nil {
-		return fmt.Errorf("result: %w", err)
+		return fmt.Errorf("result: read %s: %w", path, err)
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxRecord {
-		return fmt.Errorf("result: %s is not a regular file of at most %d bytes", path, maxRecord)
+	if more {
+		return fmt.Errorf("result: %s is larger than %d bytes, which no record is", path, maxRecord)
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("result: %w", err)
-	}
-	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("result: %s: %w", path, err)
-	}
-	var head struct {
-		SchemaVersion int `json:"schema_version"`
-	}
-	if err := json.Unmarshal(b, &head); err == nil && head.SchemaVersion > SchemaVersion {
-		return fmt.Errorf("result: %s has schema_version %d; this Proctor reads up to %d: update Proctor", path, head.SchemaVersion, SchemaVersion)
-	}
-	*unknown, err = unknownFields(b, v)
-	if err != nil {
-		return fmt.Errorf("result: %s: %w", path, err)
+	if err := decode(data, record, s); err != nil {
+		return fmt.Errorf("result: %s %w", path, err)
 	}
 	return nil
 }
 
-// unknownFields are the top-level fields of data that v has no place for.
-func unknownFields(data []byte, v any) (map[string]json.RawMessage, error) {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(data, &all); err != nil {
-		return nil, err
+// decode fills record and s from a record's bytes; its errors read on after the file's name.
+func decode(data []byte, record any, s *strays) error {
+	// The version comes first: what a newer one means may not even fit into the types here.
+	var head struct {
+		SchemaVersion *int `json:"schema_version"`
 	}
-	known, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
+	err := json.Unmarshal(data, &head)
+	switch {
+	case err != nil:
+		return fmt.Errorf("is not a record: %w", err)
+	case head.SchemaVersion == nil || *head.SchemaVersion < 1:
+		return errors.New("is not a record: it has no schema_version of 1 or more")
+	case *head.SchemaVersion > SchemaVersion:
+		return fmt.Errorf("has schema_version %d; this Proctor reads up to %d: update Proctor", *head.SchemaVersion, SchemaVersion)
 	}
-	var have map[string]json.RawMessage
-	if err := json.Unmarshal(known, &have); err != nil {
-		return nil, err
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber() // a model setting may be an integer a float64 cannot hold
+	if err := d.Decode(record); err != nil {
+		return fmt.Errorf("cannot be read: %w", err)
 	}
-	omitted := []string{"success", "outcome", "execution_cause", "cause"} // omitempty fields
-	for name := range have {
-		delete(all, name)
-	}
-	for _, name := range omitted {
-		delete(all, name)
-	}
-	if len(all) == 0 {
-		return nil, nil
-	}
-	return all, nil
-}
-
-// withUnknown adds the kept fields to an encoded record.
-func withUnknown(encoded []byte, unknown map[string]json.RawMessage) ([]byte, error) {
-	if len(unknown) == 0 {
-		return encoded, nil
-	}
-	extra, err := json.Marshal(unknown)
-	if err != nil {
-		return nil, err
-	}
-	encoded = bytes.TrimSpace(encoded)
-	if len(encoded) < 2 || encoded[len(encoded)-1] != '}' {
-		return nil, errors.New("not a JSON object")
-	}
-	out := append(bytes.Clone(encoded[:len(encoded)-1]), ',')
-	return append(out, extra[1:]...), nil
-}
-
-// MarshalJSON keeps the fields of a newer writer.
-func (t Trial) MarshalJSON() ([]byte, error) {
-	type plain Trial
-	b, err := json.Marshal(plain(t))
-	if err != nil {
-		return nil, err
-	}
-	return withUnknown(b, t.Unknown)
-}
-
-// MarshalJSON keeps the fields of a newer writer.
-func (b Benchmark) MarshalJSON() ([]byte, error) {
-	type plain Benchmark
-	enc, err := json.Marshal(plain(b))
-	if err != nil {
-		return nil, err
-	}
-	return withUnknown(enc, b.Unknown)
-}
-
-// MarshalJSON keeps the fields of a newer writer.
-func (r Run) MarshalJSON() ([]byte, error) {
-	type plain Run
-	b, err := json.Marshal(plain(r))
-	if err != nil {
-		return nil, err
-	}
-	return withUnknown(b, r.Unknown)
+	*s = straysOf(data, reflect.TypeOf(record))
+	return nil
 }

@@ -1,12 +1,16 @@
 // Package result holds the records a run leaves on disk and the counting over
 // them: result.json of a trial, benchmark.json of a batch, run.json of a run.
+// It is for the engine, which writes them, and for every report, which reads
+// nothing else. Where a trial counts, and when a difference is called real, is
+// decided here and nowhere else (docs/reference/outcomes.md).
 //
 // Readers of these files keep fields they do not know. A number that is not
-// known is null, never 0. Every file is replaced atomically.
+// known is null, never 0. Every file is replaced atomically. A record's text may
+// come from a trial: whoever prints it escapes it.
 package result
 
 import (
-	"encoding/json"
+	"math"
 	"time"
 )
 
@@ -102,8 +106,7 @@ type Trial struct {
 	Success      Verdict       `json:"success,omitempty"`
 	Outcome      Outcome       `json:"outcome,omitempty"`
 
-	// Unknown keeps fields of a newer writer.
-	Unknown map[string]json.RawMessage `json:"-"`
+	strays strays // fields of a newer writer
 }
 
 // Task identifies what was examined.
@@ -175,17 +178,22 @@ type Usage struct {
 	ReasoningTokens  *int64 `json:"reasoning_tokens"`
 }
 
-// Total is the sum of input, output and both cache counts, or nil when none of them is known.
+// Total is the sum of input, output and both cache counts. It is nil when input or output is not
+// known, since a part must not pass for the whole, and when the counts are no counts: negative, or
+// too large to add. A cache count that is not known adds nothing, since some clients have none.
 func (u Usage) Total() *int64 {
-	var sum int64
-	known := false
-	for _, n := range []*int64{u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens} {
-		if n != nil {
-			sum, known = sum+*n, true
-		}
-	}
-	if !known {
+	if u.InputTokens == nil || u.OutputTokens == nil {
 		return nil
+	}
+	var sum int64
+	for _, n := range []*int64{u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens} {
+		if n == nil {
+			continue
+		}
+		if *n < 0 || sum > math.MaxInt64-*n {
+			return nil
+		}
+		sum += *n
 	}
 	return &sum
 }

@@ -131,8 +131,10 @@ func (rt Runtime) Run(ctx context.Context, l Launch) (Ended, error) {
 	return ended, nil
 }
 
+// searchPath is where srt looks for its programs. Bubblewrap's folder comes first: the one the
+// result names is then the one that runs.
 func searchPath(rt Runtime) string {
-	dirs := []string{filepath.Dir(rt.Node), filepath.Dir(rt.Bwrap), "/usr/bin", "/bin"}
+	dirs := []string{filepath.Dir(rt.Bwrap), filepath.Dir(rt.Node), "/usr/bin", "/bin"}
 	return strings.Join(slices.Compact(dirs), ":")
 }
 

@@ -56,11 +56,19 @@ type Tools struct {
 
 func newTools() *Tools { return &Tools{ByName: map[string]Tool{}, Unavailable: map[string]string{}} }
 
+// Sorted are the tools by name.
+func (t *Tools) Sorted() []Tool {
+	var out []Tool
+	for _, name := range slices.Sorted(maps.Keys(t.ByName)) {
+		out = append(out, t.ByName[name])
+	}
+	return out
+}
+
 // print writes one line a tool: name, version, SHA-256, path.
 func (t *Tools) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, name := range slices.Sorted(maps.Keys(t.ByName)) {
-		tool := t.ByName[name]
+	for _, tool := range t.Sorted() {
 		fmt.Fprintf(w, "%s\t%s\tsha256:%s\t%s\n", tool.Name, tool.Version, tool.SHA256, tool.Path)
 	}
 	w.Flush()

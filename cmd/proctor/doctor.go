@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/attack"
+	"github.com/proctor-evals/proctor/harness/plan"
+	"github.com/proctor-evals/proctor/harness/report"
+	"github.com/proctor-evals/proctor/harness/workspace"
+	"github.com/proctor-evals/proctor/internal/setup"
+)
+
+// doctor says what this machine lacks, and with -attack whether its isolation holds.
+func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := harness.Environ(os.Getenv)
+	if err != nil {
+		return exit(stderr, err, exitUsage)
+	}
+	fs := flag.NewFlagSet("proctor doctor", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.StringVar(&o.Evals, "evals", o.Evals, "evals root: the folder with tasks/")
+	fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
+	fs.Func("configurations", "comma-separated, of "+strings.Join(plan.Names(), ", "), func(s string) error {
+		o.Configurations = harness.SplitList(s)
+		return nil
+	})
+	attacks := fs.Bool("attack", false, "attack the isolation on this machine; no model, no key")
+	if err := fs.Parse(args); err != nil {
+		return exit(stderr, err, exitUsage)
+	}
+	if fs.NArg() > 0 {
+		return exit(stderr, fmt.Errorf("doctor takes no names, got %q", fs.Args()), exitUsage)
+	}
+	if *attacks {
+		return runAttacks(ctx, o, stdout, stderr)
+	}
+	return checkMachine(ctx, o, stdout)
+}
+
+// checkMachine reports every prerequisite, each problem with the fix to type.
+func checkMachine(ctx context.Context, o harness.Options, stdout io.Writer) int {
+	code := exitOK
+	bad := func(what, fix string) {
+		code = exitRunner
+		fmt.Fprintf(stdout, "missing  %s\n", report.Clean(what))
+		if fix != "" {
+			fmt.Fprintf(stdout, "         fix: %s\n", report.Clean(fix))
+		}
+	}
+	for _, need := range setup.AllNeeds() {
+		tools, err := setup.Locate(ctx, setup.Options{Cache: o.Cache}, need)
+		var missing *setup.MissingError
+		switch {
+		case errors.As(err, &missing):
+			for _, p := range missing.Problems {
+				bad(p.What, p.Fix)
+			}
+		case err != nil:
+			bad(err.Error(), "")
+		default:
+			for _, t := range tools.Sorted() {
+				fmt.Fprintf(stdout, "ok       %s %s (%s)\n", t.Name, t.Version, t.Path)
+			}
+			for name, why := range tools.Unavailable {
+				fmt.Fprintf(stdout, "without  %s: %s\n", name, report.Clean(why))
+			}
+		}
+	}
+	if s, err := workspace.OpenScratch(o.Scratch); err != nil {
+		bad(err.Error(), "")
+	} else {
+		fmt.Fprintf(stdout, "ok       scratch %s\n", s.Dir)
+	}
+	if e, err := harness.Open(o); err != nil {
+		bad(err.Error(), "")
+	} else {
+		fmt.Fprintf(stdout, "ok       evals root %s, %d tasks\n", e.Options().Evals, len(e.Tasks()))
+	}
+	return code
+}
+
+// runAttacks prints one line a guarantee and configuration. Only all held is success.
+func runAttacks(ctx context.Context, o harness.Options, stdout, stderr io.Writer) int {
+	if len(o.Configurations) == 0 {
+		o.Configurations = []string{plan.WithoutSymposium}
+		if _, err := setup.Locate(ctx, setup.Options{Cache: o.Cache}, setup.NeedCargoAgents); err == nil {
+			o.Configurations = plan.Names()
+		}
+	}
+	key, err := workspace.NewID()
+	if err != nil {
+		return exit(stderr, err, exitRunner)
+	}
+	if err := os.Setenv(attack.KeyVariable, "sk-canary-"+key); err != nil {
+		return exit(stderr, err, exitRunner)
+	}
+	e, err := harness.Open(o)
+	if err != nil {
+		return exit(stderr, err, exitUsage)
+	}
+	tasks := e.Tasks()
+	if len(tasks) == 0 {
+		return exit(stderr, errors.New("no task to attack from: make tasks/<name>/task.toml"), exitUsage)
+	}
+	run, err := e.Rehearse(ctx, tasks[:1])
+	if err != nil {
+		return exit(stderr, err, exitRunner)
+	}
+	results, err := attackRun(ctx, run, e.Options().Configurations)
+	if err := errors.Join(err, run.Close(nil)); err != nil {
+		return exit(stderr, err, exitRunner)
+	}
+	return printAttacks(stdout, results)
+}
+
+func attackRun(ctx context.Context, run *harness.Run, configurations []string) ([]attack.Result, error) {
+	b := run.Batches()[0]
+	if err := b.Prepare(ctx); err != nil {
+		return nil, err
+	}
+	return attack.Run(ctx, b, configurations)
+}
+
+func printAttacks(stdout io.Writer, results []attack.Result) int {
+	counts := map[attack.Verdict]int{}
+	tw := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	for _, r := range results {
+		counts[r.Verdict]++
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", r.Verdict, r.Configuration, r.Guarantee)
+		if r.Detail != "" {
+			fmt.Fprintf(tw, "\t\t  %s\n", report.Clean(r.Detail))
+		}
+	}
+	tw.Flush()
+	fmt.Fprintf(stdout, "%d held, %d broken, %d could not tell\n", counts[attack.Held], counts[attack.Broken], counts[attack.CouldNotTell])
+	if len(results) == 0 || counts[attack.Held] != len(results) {
+		return exitRunner
+	}
+	return exitOK
+}

@@ -1,0 +1,189 @@
+// Package attack tries to break a trial's isolation on the user's own machine,
+// with the user's own tools and home, before money is spent on a result that
+// rests on it.
+//
+// Each attack is a shell script that prints how it reached its target, or
+// nothing. It runs twice: outside, where it must succeed (else it proves
+// nothing), and in the place of a trial's client, where it must not.
+package attack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/workspace"
+)
+
+// Verdict is what an attack showed.
+type Verdict string
+
+// The verdicts. CouldNotTell is not held: an attack that does not work outside, or did not run to
+// its end inside, proves nothing.
+const (
+	Held         Verdict = "held"
+	Broken       Verdict = "broken"
+	CouldNotTell Verdict = "could not tell"
+)
+
+// Result is one guarantee's answer.
+type Result struct {
+	Guarantee     string
+	Configuration string
+	Verdict       Verdict
+	Detail        string // what was reached, or why it could not be told
+}
+
+// attack is one guarantee and the script that would break it.
+type attack struct {
+	guarantee string
+	// script prints a line for each way that worked. $NAME variables are the targets'.
+	script string
+	// outside, if set, is run on the host in place of script, where the target differs there.
+	outside string
+	// only, if set, names the one configuration the attack is for.
+	only string
+}
+
+const marker = "\x1e" // record separator: no target's content holds it
+
+// combined is all attacks in one script, each in a subshell with its output between markers.
+func combined(attacks []attack, outside bool) string {
+	var b strings.Builder
+	for i, a := range attacks {
+		body := a.script
+		if outside && a.outside != "" {
+			body = a.outside
+		}
+		fmt.Fprintf(&b, "printf '%s%d\\n'\n( %s\n) </dev/null 2>/dev/null\nprintf '%s.\\n'\n", marker, i, body, marker)
+	}
+	return b.String()
+}
+
+// answers maps an attack's index to what it printed, for those that ran to their end.
+func answers(out []byte, n int) map[int]string {
+	got := map[int]string{}
+	for part := range strings.SplitSeq(string(out), marker) {
+		head, body, ok := strings.Cut(part, "\n")
+		if !ok || head == "." {
+			continue
+		}
+		var i int
+		if _, err := fmt.Sscanf(head, "%d", &i); err != nil || i < 0 || i >= n {
+			continue
+		}
+		got[i] = strings.TrimSpace(body)
+	}
+	// Without its end marker the last one was cut short.
+	if last := bytes.LastIndex(out, []byte(marker)); last >= 0 && !bytes.HasPrefix(out[last:], []byte(marker+".")) {
+		var i int
+		if _, err := fmt.Sscanf(string(out[last+1:]), "%d", &i); err == nil {
+			delete(got, i)
+		}
+	}
+	return got
+}
+
+// KeyVariable is the environment variable of the runner that stands for the user's keys. The caller
+// sets it to something nobody else has, before Run.
+const KeyVariable = "PROCTOR_ATTACK_KEY"
+
+// Run attacks the given configurations of a prepared batch, one visit each.
+func Run(ctx context.Context, b *harness.Batch, configurations []string) ([]Result, error) {
+	var results []Result
+	for _, c := range configurations {
+		r, err := runOne(ctx, b, c)
+		if err != nil {
+			return results, fmt.Errorf("%s: %w", c, err)
+		}
+		results = append(results, r...)
+	}
+	return results, nil
+}
+
+func runOne(ctx context.Context, b *harness.Batch, configuration string) (results []Result, err error) {
+	targets, err := plant(b)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, targets.remove()) }()
+	attacks := list(configuration)
+
+	host := exec.CommandContext(ctx, "/bin/sh", "-s")
+	host.Stdin = strings.NewReader(targets.prelude() + combined(attacks, true))
+	host.Env = append(os.Environ(), targets.hostEnv()...)
+	host.Dir = targets.hostDir
+	outside, _ := host.Output() // an attack's failure is its own
+
+	watch := watchFor(targets.vars["ORPHAN"])
+	segments := sharedMemory()
+	script := &lateReader{}
+	escaped := false
+	var inside bytes.Buffer
+	ended, err := b.Enter(ctx, harness.Visit{
+		Configuration: configuration, Argv: []string{"/bin/sh", "-s"}, Stdin: script, Stdout: &inside,
+		Before: func(run *workspace.Run) error {
+			targets.inRun(run, b.Place().Staged)
+			script.Reader = strings.NewReader(targets.prelude() + combined(attacks, false) + leftBehind)
+			return nil
+		},
+		After: func(run *workspace.Run) error {
+			policy, err := os.ReadFile(run.Path("srt.json"))
+			if err != nil {
+				return err
+			}
+			_, err = os.Lstat(run.Path("written"))
+			escaped = err == nil || !bytes.Contains(policy, []byte("denyRead"))
+			return nil
+		},
+	})
+	alive := watch.stop()
+	if err != nil {
+		return nil, err
+	}
+	if !ended.Started {
+		return nil, fmt.Errorf("the sandbox did not start: %s", ended.Diagnosis)
+	}
+	control, got := answers(outside, len(attacks)), answers(inside.Bytes(), len(attacks))
+	for i, a := range attacks {
+		results = append(results, judge(a, configuration, control, got, i))
+	}
+	outlives := Result{Guarantee: "no process outlives the trial", Configuration: configuration, Verdict: Held}
+	switch {
+	case len(processesNaming(targets.vars["ORPHAN"])) > 0:
+		outlives.Verdict, outlives.Detail = Broken, "a process started in the trial is still there"
+	case !alive:
+		outlives.Verdict, outlives.Detail = CouldNotTell, "the process was never seen alive"
+	}
+	memory := Result{Guarantee: "no shared memory outlives the trial", Configuration: configuration, Verdict: Held}
+	switch after := sharedMemory(); {
+	case segments < 0 || after < 0:
+		memory.Verdict, memory.Detail = CouldNotTell, "/proc/sysvipc/shm cannot be read"
+	case after > segments:
+		memory.Verdict, memory.Detail = Broken, fmt.Sprintf("%d segments before, %d after", segments, after)
+	}
+	beside := Result{Guarantee: "what is written beside the trial's own folders stays in the sandbox", Configuration: configuration, Verdict: Held}
+	if escaped {
+		beside.Verdict, beside.Detail = Broken, "the trial wrote into its run directory or its policy"
+	}
+	return append(results, outlives, memory, beside), nil
+}
+
+func judge(a attack, configuration string, control, got map[int]string, i int) Result {
+	r := Result{Guarantee: a.guarantee, Configuration: configuration, Verdict: Held}
+	answer, ran := got[i]
+	switch {
+	case !ran:
+		r.Verdict, r.Detail = CouldNotTell, "the attack did not run to its end inside"
+	case answer != "":
+		r.Verdict, r.Detail = Broken, answer
+	case control[i] == "":
+		r.Verdict, r.Detail = CouldNotTell, "the attack reaches nothing outside the sandbox either, so it proves nothing"
+	}
+	return r
+}

@@ -1,0 +1,232 @@
+package attack
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/sandbox"
+	"github.com/proctor-evals/proctor/harness/workspace"
+)
+
+// targets are the things planted on the machine for the attacks to reach, each holding a canary.
+type targets struct {
+	vars      map[string]string
+	key       string
+	hostDir   string // a folder in the user's home; the outside runs work in it
+	made      []string
+	listeners []net.Listener
+	process   *exec.Cmd
+	shm       string
+}
+
+// plant puts the targets in place. What it made is removed by remove, also after an error.
+func plant(b *harness.Batch) (t *targets, err error) {
+	id, err := workspace.NewID()
+	if err != nil {
+		return nil, err
+	}
+	t = &targets{vars: map[string]string{}, key: os.Getenv(KeyVariable)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("attack: planting targets: %w", err), t.remove())
+		}
+	}()
+	if t.key == "" {
+		return t, fmt.Errorf("%s is not set", KeyVariable)
+	}
+	canary := "canary-" + id
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return t, err
+	}
+	if t.hostDir, err = t.folder(home, ".proctor-attack-*"); err != nil {
+		return t, err
+	}
+	place := b.Place()
+	v := t.vars
+	v["CANARY"], v["KEY"], v["USERHOME"], v["HOMEDIR"] = canary, t.key, home, t.hostDir
+	v["EVALS"], v["TASK"], v["TASKDIR"], v["SCRATCH"] = place.Evals, b.Task.Name, b.Task.Dir, place.Scratch
+	v["ORPHAN"], v["PROCESS"] = "orphan-"+id, "process-"+id
+	if len(b.Task.Checks) > 0 {
+		v["CHECK"] = b.Task.Checks[0].Name
+	}
+	files := map[string]os.FileMode{"secret": 0o600, "other-name": 0o755, "bin/cargo-agents": 0o755}
+	for name, mode := range files {
+		path := filepath.Join(t.hostDir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return t, err
+		}
+		if err := os.WriteFile(path, []byte("#!/bin/sh\necho "+canary+"\n"), mode); err != nil {
+			return t, err
+		}
+	}
+	v["TOOLS"] = strings.Join(append(installedCargoAgents(home), filepath.Join(t.hostDir, "bin/cargo-agents")), " ")
+
+	for name, at := range map[string]struct{ parent, pattern, file string }{
+		"RESULTS": {place.Results, ".attack-*", "result.json"},
+		"SIBLING": {place.Batch, "*", "project/secret"},
+		"BATCH":   {place.Scratch, "x-*", "secret"},
+	} {
+		dir, err := t.folder(at.parent, at.pattern)
+		if err != nil {
+			return t, err
+		}
+		path := filepath.Join(dir, filepath.FromSlash(at.file))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return t, err
+		}
+		if err := os.WriteFile(path, []byte(canary+"\n"), 0o644); err != nil {
+			return t, err
+		}
+		v[name] = dir
+	}
+	if err := t.listen(canary); err != nil {
+		return t, err
+	}
+	return t, t.start()
+}
+
+// installedCargoAgents finds what the user may have installed.
+func installedCargoAgents(home string) []string {
+	dirs := append(filepath.SplitList(os.Getenv("PATH")), filepath.Join(home, ".cargo/bin"), "/usr/local/bin", "/opt/cargo/bin")
+	var out []string
+	for _, d := range dirs {
+		path := filepath.Join(d, "cargo-agents")
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !slices.Contains(out, path) && !strings.ContainsAny(path, " \t\n") {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// folder makes a temporary folder below parent, which is made too (and removed) where it is missing.
+func (t *targets) folder(parent, pattern string) (string, error) {
+	for dir := parent; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil {
+			break
+		}
+		defer func() { t.made = append(t.made, dir) }()
+	}
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(parent, pattern)
+	if err == nil {
+		t.made = append(t.made, dir)
+	}
+	return dir, err
+}
+
+// listen opens a service on loopback, IPv6 too where there is one, and unix sockets in the home and
+// in the machine's temporary folder. Each answers every connection with the canary.
+func (t *targets) listen(canary string) error {
+	answer := func(l net.Listener) {
+		t.listeners = append(t.listeners, l)
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go func() {
+					_, _ = io.WriteString(c, "HTTP/1.0 200 OK\r\n\r\n"+canary+"\n")
+					_ = c.Close()
+				}()
+			}
+		}()
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	answer(l)
+	_, t.vars["PORT"], _ = net.SplitHostPort(l.Addr().String())
+	if l6, err := net.Listen("tcp", "[::1]:"+t.vars["PORT"]); err == nil {
+		answer(l6)
+	}
+	tmp, err := t.folder(os.TempDir(), "proctor-attack-*")
+	if err != nil {
+		return err
+	}
+	var sockets []string
+	for _, dir := range []string{t.hostDir, tmp} {
+		path := filepath.Join(dir, "s")
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			return err
+		}
+		answer(l)
+		sockets = append(sockets, path)
+	}
+	t.vars["SOCKETS"] = strings.Join(sockets, " ")
+	return nil
+}
+
+var shmID = regexp.MustCompile(`\d+`)
+
+// start starts a process and a shared memory segment for the attacks to find.
+func (t *targets) start() error {
+	t.process = exec.Command("sleep", "600")
+	t.process.Env = []string{"MARK=" + t.vars["PROCESS"]}
+	if err := t.process.Start(); err != nil {
+		return err
+	}
+	out, err := exec.Command("ipcmk", "-M", "4096").Output()
+	if err != nil {
+		return fmt.Errorf("ipcmk (of util-linux): %w", err)
+	}
+	t.shm = shmID.FindString(string(out))
+	t.vars["SHMID"] = t.shm
+	return nil
+}
+
+// remove takes everything away again.
+func (t *targets) remove() error {
+	var errs []error
+	for _, l := range t.listeners {
+		_ = l.Close()
+	}
+	if t.process != nil && t.process.Process != nil {
+		_ = t.process.Process.Kill()
+		_ = t.process.Wait()
+	}
+	if t.shm != "" {
+		errs = append(errs, exec.Command("ipcrm", "-m", t.shm).Run())
+	}
+	for _, dir := range slices.Backward(t.made) {
+		errs = append(errs, os.RemoveAll(dir))
+	}
+	return errors.Join(errs...)
+}
+
+// hostEnv is what the outside runs have besides the user's own environment.
+func (t *targets) hostEnv() []string {
+	return []string{"PATH=" + filepath.Join(t.hostDir, "bin") + ":" + os.Getenv("PATH"), "PROCTOR_ATTACK_AT=" + t.hostDir}
+}
+
+// inRun sets the variables that tell of the run directory.
+func (t *targets) inRun(run *workspace.Run, staged string) {
+	t.vars["RUN"], t.vars["WORK"], t.vars["STAGED"] = run.Dir, run.Path("project"), staged
+}
+
+// prelude sets the scripts' variables; none is exported.
+func (t *targets) prelude() string {
+	vars := map[string]string{"WORK": t.hostDir}
+	for name, value := range t.vars {
+		vars[name] = value
+	}
+	var b strings.Builder
+	for name, value := range vars {
+		fmt.Fprintf(&b, "%s=%s\n", name, sandbox.Quote(value))
+	}
+	return b.String()
+}
