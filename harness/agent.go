@@ -103,7 +103,7 @@ func (t *trial) runAgent(ctx context.Context) error {
 	defer cancel()
 	launch := t.launch(t.spec.Argv)
 	launch.Stdin, launch.Stdout, launch.Stderr = strings.NewReader(t.spec.Stdin), stdout, stderr
-	ended, err := t.runtime.Run(agentCtx, launch)
+	ended, err := t.boundary.Run(agentCtx, launch)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,8 @@ func (t *trial) command() {
 	space := t.space
 	t.spec = t.run.engine.adapter.Command(client.Request{
 		Binary: space.Path("bin", t.run.engine.adapter.Name()), Prompt: t.Task.Prompt, Model: t.run.engine.opts.Model,
-		GatewayURL: t.gw.URL(), Token: t.gw.Token(), Enforced: true, Root: os.Geteuid() == 0,
+		GatewayURL: t.gw.URL(), Token: t.gw.Token(), Enforced: !t.run.engine.opts.Exploratory, Root: os.Geteuid() == 0,
+		DenyRead: t.denied, AllowRead: t.reopened(),
 		Paths: client.Paths{
 			Home: space.Path("home"), Project: space.Path("project"), Tmp: space.Path("tmp"),
 			CargoHome: space.Path("cargo-home"), Evidence: space.Path("evidence"),

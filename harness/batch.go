@@ -32,7 +32,8 @@ type Batch struct {
 
 	// Set by Prepare.
 	space     *workspace.Batch
-	runtime   sandbox.Runtime
+	runtime   sandbox.Runtime // srt: grading, and the agent in enforced mode
+	boundary  sandbox.Sandbox // what the agent runs in
 	readable  workspace.Readable
 	denied    []string
 	clientBin string
@@ -87,7 +88,7 @@ func (b *Batch) planned() result.Batch {
 	}
 	out := result.Batch{
 		BatchID: b.id, Task: b.taskRecord(), Client: e.opts.Client, Model: b.model(),
-		Isolation: "enforced", Rounds: b.rounds, Results: filepath.ToSlash(rel),
+		Isolation: e.opts.mode(), Rounds: b.rounds, Results: filepath.ToSlash(rel),
 	}
 	for _, c := range e.confs {
 		out.Configurations = append(out.Configurations, configurationRecord(c))
@@ -128,6 +129,10 @@ func (b *Batch) Prepare(ctx context.Context) error {
 	b.runtime = sandbox.Runtime{
 		Node: tools.ByName[setup.Node].Path, SRT: srt.Path, Bwrap: tools.ByName[setup.Bubblewrap].Path,
 		Version: srt.Version, PrivateTmp: b.run.scratch.PrivateTmp,
+	}
+	b.boundary = b.runtime
+	if e.opts.Exploratory {
+		b.boundary = sandbox.Bare{Bwrap: b.runtime.Bwrap}
 	}
 	b.readable = workspace.Readable{
 		Toolchain: tools.Toolchain.Dir,

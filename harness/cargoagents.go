@@ -45,6 +45,9 @@ func (b *Batch) stageSymposium(ctx context.Context) error {
 	var tried []string
 	for _, d := range symposium.Dialects() {
 		version, err := b.probe(ctx, d)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		var refused *initError
 		var noSandbox *sandboxError
 		if errors.As(err, &noSandbox) {
@@ -77,6 +80,8 @@ func (b *Batch) probe(ctx context.Context, d symposium.Dialect) (version string,
 		return "", err
 	}
 	defer func() { err = errors.Join(err, run.Remove()) }()
+	ctx, cancel := context.WithTimeoutCause(ctx, b.Task.Deadlines.Setup, errSetupDeadline)
+	defer cancel()
 	out, err := b.cargoAgents(ctx, run, "--version")
 	if err != nil {
 		return "", err
@@ -120,7 +125,7 @@ func (b *Batch) initSymposium(ctx context.Context, run *workspace.Run, d symposi
 // cargoAgents runs the staged cargo-agents in the run, under the trial's policy without network.
 func (b *Batch) cargoAgents(ctx context.Context, run *workspace.Run, args ...string) (string, error) {
 	var out bytes.Buffer
-	ended, err := b.runtime.Run(ctx, sandbox.Launch{
+	ended, err := b.boundary.Run(ctx, sandbox.Launch{
 		Argv: append([]string{run.Path("bin", "cargo-agents")}, args...),
 		Env:  run.Env(b.run.tools.Toolchain.Bin), Dir: run.Path("project"), Home: run.Path("home"),
 		Policy:     b.space.TrialPolicy(run, b.denied, b.readable, ""),
@@ -132,13 +137,23 @@ func (b *Batch) cargoAgents(ctx context.Context, run *workspace.Run, args ...str
 	case err != nil:
 		return "", err
 	case ended.Cause != nil:
-		return "", fmt.Errorf("%s: %w", what, ended.Cause)
+		// It did not end by itself: its deadline, its output limit, or the run's end, which the caller knows.
+		return "", &initError{fmt.Sprintf("%s: %v", what, ended.Cause)}
 	case !ended.Started:
 		return "", &sandboxError{ended.Diagnosis}
 	case ended.ExitCode != 0:
-		return "", &initError{fmt.Sprintf("%s: exit code %d: %s", what, ended.ExitCode, strings.TrimSpace(out.String()))}
+		return "", &initError{fmt.Sprintf("%s: exit code %d: %s", what, ended.ExitCode, lastWords(out.String()))}
 	}
 	return out.String(), nil
+}
+
+// lastWords is the end of what a program printed, short enough for a result's cause.
+func lastWords(s string) string {
+	const most = 2 << 10
+	if s = strings.TrimSpace(s); len(s) > most {
+		s = "… " + s[len(s)-most:]
+	}
+	return strings.ToValidUTF8(s, "�")
 }
 
 // sandboxError says that the sandbox did not start.

@@ -57,10 +57,16 @@ func (e *Engine) Options() Options { return e.opts }
 // Tasks are all tasks of the evals root, by name.
 func (e *Engine) Tasks() []*task.Task { return slices.Clone(e.tasks) }
 
-// Task returns the tasks of the given names. An unknown name is an error that lists the tasks.
+// Task returns the tasks of the given names. An unknown name is an error that lists the tasks; a
+// name given twice is one too, since a run has one batch a task.
 func (e *Engine) Task(names ...string) ([]*task.Task, error) {
 	var out []*task.Task
 	var unknown []string
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("task %q is named twice; -k or PROCTOR_TRIALS sets the number of trials", name)
+		}
+	}
 	for _, name := range names {
 		i := slices.IndexFunc(e.tasks, func(t *task.Task) bool { return t.Name == name })
 		if i < 0 {

@@ -61,7 +61,7 @@ func (b *Batch) Enter(ctx context.Context, v Visit) (ended sandbox.Ended, err er
 	}
 	l := t.launch(v.Argv)
 	l.Stdin, l.Stdout, l.Stderr = v.Stdin, v.Stdout, v.Stderr
-	if ended, err = t.runtime.Run(ctx, l); err != nil {
+	if ended, err = t.boundary.Run(ctx, l); err != nil {
 		return ended, err
 	}
 	if v.After != nil {

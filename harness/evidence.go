@@ -225,3 +225,9 @@ func checksHash(t *task.Task) (string, error) {
 	}
 	return hash, nil
 }
+
+// reopened are the folders inside denied regions that the trial may read: for a client that keeps
+// the policy itself.
+func (t *trial) reopened() []string {
+	return t.Batch.space.TrialPolicy(t.space, t.denied, t.readable, "").AllowRead
+}

@@ -26,6 +26,7 @@ import (
 
 	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/plan"
+	"github.com/proctor-evals/proctor/harness/sandbox"
 )
 
 // Scripted is the model of a run that names none: the task's own model script.
@@ -54,6 +55,9 @@ type Options struct {
 	Trials int
 	// DefaultTrials is what the caller gives a scripted run that names no number. Default: 1.
 	DefaultTrials int
+	// Exploratory runs the client in its own sandbox in place of srt. Its results are labelled and
+	// never compared.
+	Exploratory bool
 	// Jobs is how many batches run side by side. Default: 1.
 	Jobs int
 	// DenyRead are further regions no trial may read.
@@ -77,6 +81,7 @@ var Variables = []struct{ Name, Meaning string }{
 	{"PROCTOR_MODEL", "model; without one, the task's model script"},
 	{"PROCTOR_CONFIGURATIONS", "configurations to compare, comma-separated"},
 	{"PROCTOR_TRIALS", "trials per configuration"},
+	{"PROCTOR_EXPLORATORY", "1: the client's own sandbox in place of srt; results are not compared"},
 	{"PROCTOR_JOBS", "batches that run side by side"},
 	{"PROCTOR_CACHE", "where setup keeps tools"},
 }
@@ -99,6 +104,13 @@ func Environ(getenv func(string) string) (Options, error) {
 			}
 			*field = n
 		}
+	}
+	switch text := getenv("PROCTOR_EXPLORATORY"); text {
+	case "", "0":
+	case "1":
+		o.Exploratory = true
+	default:
+		problems = append(problems, fmt.Errorf("PROCTOR_EXPLORATORY=%q: give 1 or 0", text))
 	}
 	return o, errors.Join(problems...)
 }
@@ -174,6 +186,14 @@ func RunsDir(o Options) (string, error) {
 		return "", err
 	}
 	return o.runsDir(), nil
+}
+
+// mode is the isolation of the agent's session.
+func (o Options) mode() string {
+	if o.Exploratory {
+		return sandbox.Exploratory
+	}
+	return sandbox.Enforced
 }
 
 func (o Options) resultsDir() string {

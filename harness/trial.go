@@ -89,7 +89,7 @@ func (t *trial) newRecord() {
 		DeadlinesSecs: result.Deadlines{
 			Setup: secs(t.Task.Deadlines.Setup), Agent: secs(t.Task.Deadlines.Agent), Grading: secs(t.Task.Deadlines.Grading),
 		},
-		Isolation: result.Isolation{Mode: "enforced", SRTVersion: t.runtime.Version, AuditState: "not_run",
+		Isolation: result.Isolation{Mode: e.opts.mode(), SRTVersion: t.runtime.Version, AuditState: "not_run",
 			AuditFindings: []string{}, ConfigChanges: []string{}, Root: os.Geteuid() == 0},
 	}
 	if tools := t.run.tools; tools != nil {

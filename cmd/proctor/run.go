@@ -103,6 +103,7 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 	}
 	if name == "run" || name == "enter" {
 		fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
+		fs.BoolVar(&o.Exploratory, "exploratory", o.Exploratory, "the client's own sandbox in place of srt; results are not compared")
 		fs.StringVar(&o.Client, "client", o.Client, "agent client")
 		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")
 		fs.IntVar(&o.Trials, "k", o.Trials, "trials per configuration")

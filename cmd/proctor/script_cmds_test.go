@@ -169,8 +169,14 @@ func cmdTrials(ts *testscript.TestScript, neg bool, args []string) {
 	if len(runs) == 0 {
 		ts.Fatalf("no run in runs/")
 	}
-	run, err := result.ReadRun(runs[len(runs)-1]) // names sort by time
-	ts.Check(err)
+	var run *result.Run
+	for _, dir := range runs {
+		r, err := result.ReadRun(dir)
+		ts.Check(err)
+		if run == nil || r.StartedAt.After(run.StartedAt) {
+			run = r
+		}
+	}
 	dash := func(s string) string { return or(s, "-") }
 	for _, b := range run.Batches {
 		for _, t := range b.Trials {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
+	"time"
 
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/report"
@@ -58,7 +59,7 @@ func show(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// runDir finds a run by its name or "latest"; run ids sort by time.
+// runDir finds a run by its name or "latest".
 func runDir(runs, name string) (string, error) {
 	if name != "latest" {
 		if name != filepath.Base(name) {
@@ -70,10 +71,29 @@ func runDir(runs, name string) (string, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
+	// A run id sorts by time, to the second; within one, the record knows.
+	var latest string
+	var started time.Time
 	for _, e := range slices.Backward(entries) {
-		if e.IsDir() {
-			return filepath.Join(runs, e.Name()), nil
+		if !e.IsDir() {
+			continue
 		}
+		if latest != "" && second(e.Name()) != second(latest) {
+			break
+		}
+		run, err := result.ReadRun(filepath.Join(runs, e.Name()))
+		if latest == "" || (err == nil && run.StartedAt.After(started)) {
+			latest = e.Name()
+			if err == nil {
+				started = run.StartedAt
+			}
+		}
+	}
+	if latest != "" {
+		return filepath.Join(runs, latest), nil
 	}
 	return "", fmt.Errorf("no run in %s yet; `proctor run TASK` makes one", runs)
 }
+
+// second is the part of a run id that tells its time.
+func second(id string) string { return id[:min(len(id), len("20060102-150405"))] }

@@ -106,14 +106,22 @@ func verdict(c result.Comparison) string {
 	switch {
 	case c.P == nil:
 	case c.Method == result.MethodFisher || c.FisherP == nil:
-		s += fmt.Sprintf(", p = %.3g", *c.P)
+		s += ", p " + pValue(*c.P)
 	default:
-		s += fmt.Sprintf(", Boschloo p = %.3g, Fisher p = %.3g", *c.P, *c.FisherP)
+		s += fmt.Sprintf(", Boschloo p %s, Fisher p %s", pValue(*c.P), pValue(*c.FisherP))
 	}
 	if c.Verdict == result.CannotTell {
 		s += ": " + Clean(c.Reason)
 	}
 	return s
+}
+
+// pValue writes a p-value after its name. The smallest are recorded as 0, which no p-value is.
+func pValue(p float64) string {
+	if p == 0 {
+		return "< 1e-300"
+	}
+	return fmt.Sprintf("= %.3g", p)
 }
 
 // points is a difference of rates in percentage points.
@@ -147,12 +155,14 @@ func notCounted(c result.Counts) []string {
 			what = group.one
 		}
 		line := fmt.Sprintf("%d %s", group.n, what)
+		separator := ": "
 		for i, cause := range byCount(group.causes) {
 			if i == maxCauses {
 				line += fmt.Sprintf("; and %d other causes", len(group.causes)-maxCauses)
 				break
 			}
-			line += fmt.Sprintf("; %d: %s", group.causes[cause], Clean(cause))
+			line += fmt.Sprintf("%s%d × %s", separator, group.causes[cause], Clean(cause))
+			separator = "; "
 		}
 		out = append(out, line)
 	}

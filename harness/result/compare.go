@@ -105,13 +105,13 @@ func judge(bounds []Bound, t, b Counts, complete bool) (Judgement, string) {
 // tooWeak explains a plain count above Alpha.
 func tooWeak(plain Bound, t, b Counts) string {
 	if stats.Boschloo(t.Eligible, t.Eligible, 0, b.Eligible) > Alpha {
-		return fmt.Sprintf("%d against %d trials are too few for any result to settle it; run more rounds", t.Eligible, b.Eligible)
+		return fmt.Sprintf("there are too few trials, %d against %d, for any result to settle it; run more rounds", t.Eligible, b.Eligible)
 	}
 	if plain.Diff == 0 {
 		return "both succeeded at the same rate"
 	}
-	return fmt.Sprintf("even if there were no real difference, a gap this large would come up by chance in %s of such exams (p = %s); a verdict needs %s or less",
-		percentOf(plain.P), above(plain.P), percentOf(Alpha))
+	return fmt.Sprintf("even if there were no real difference, a gap this large would come up by chance in %s of such exams; a verdict needs %s or less",
+		percentOf(plain.P), percentOf(Alpha))
 }
 
 // formatP writes a p-value with three digits; one too small for its number as a limit.

@@ -111,6 +111,11 @@ func readRun(dir string) (*Run, error) {
 func read(dir, name string, record any, s *strays) error {
 	path := filepath.Join(dir, name)
 	data, more, err := treecopy.ReadSource(dir, name, maxRecord)
+	// A living runner may replace the record between the look at it and the opening; then it is
+	// looked at again. Many replacements in a row are no runner's.
+	for try := 1; changed(err) && try < 100; try++ {
+		data, more, err = treecopy.ReadSource(dir, name, maxRecord)
+	}
 	if err != nil {
 		return fmt.Errorf("result: read %s: %w", path, err)
 	}
@@ -121,6 +126,11 @@ func read(dir, name string, record any, s *strays) error {
 		return fmt.Errorf("result: %s %w", path, err)
 	}
 	return nil
+}
+
+func changed(err error) bool {
+	var entry *treecopy.EntryError
+	return errors.As(err, &entry) && entry.Kind == treecopy.Changed
 }
 
 // decode fills record and s from a record's bytes; its errors read on after the file's name.

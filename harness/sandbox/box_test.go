@@ -84,6 +84,7 @@ func (b *box) start(ctx context.Context, l sandbox.Launch) *controlled {
 	c := &controlled{ready: make(chan struct{}), done: make(chan struct{})}
 	r, w := io.Pipe()
 	c.stdin = w
+	context.AfterFunc(ctx, func() { w.Close() }) // a launch ends only when its stdin can be read to its end
 	l.Stdin, l.Stdout = r, &readyWriter{c: c}
 	go func() {
 		defer close(c.done)

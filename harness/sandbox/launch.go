@@ -46,6 +46,7 @@ type Launch struct {
 	PolicyFile string
 	StartFile  string
 	Home       string // HOME of srt itself
+	// Stdin must come to its end by itself: a Read that blocks holds the launch open.
 	Stdin      io.Reader
 	Stdout     io.Writer
 	Stderr     io.Writer

@@ -1,0 +1,57 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+
+	"github.com/proctor-evals/proctor/internal/proc"
+)
+
+// Modes of isolation.
+const (
+	Enforced    = "enforced"    // srt is the boundary
+	Exploratory = "exploratory" // the client's own sandbox is; never compared
+)
+
+// Sandbox runs a program that a trial influences.
+type Sandbox interface {
+	// Mode is Enforced or Exploratory.
+	Mode() string
+	Run(context.Context, Launch) (Ended, error)
+}
+
+// Mode implements Sandbox.
+func (Runtime) Mode() string { return Enforced }
+
+// Bare runs a program with the launch's environment and nothing else around it but its process
+// tree: the policy is the client's own sandbox to keep. It is for exploratory trials.
+type Bare struct{ Bwrap string }
+
+// Mode implements Sandbox.
+func (Bare) Mode() string { return Exploratory }
+
+// Run implements Sandbox. It writes no policy and no start script, and passes no proxy.
+func (s Bare) Run(ctx context.Context, l Launch) (Ended, error) {
+	if len(l.Argv) == 0 {
+		return Ended{}, errors.New("sandbox: no program to run")
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := l.MaxOutput
+	if limit == 0 {
+		limit = DefaultMaxOutput
+	}
+	budget := &outputBudget{left: limit, exceeded: func() { cancel(ErrOutputLimit) }}
+	var env []string
+	for name, value := range l.Env {
+		env = append(env, name+"="+value)
+	}
+	res, err := proc.Run(ctx, proc.Command{
+		Argv: l.Argv, Env: env, Dir: l.Dir, Stdin: l.Stdin,
+		Stdout: budget.writer(l.Stdout), Stderr: budget.writer(l.Stderr), Bwrap: s.Bwrap,
+	})
+	if err != nil {
+		return Ended{}, err
+	}
+	return Ended{Started: true, ExitCode: res.ExitCode, Cause: res.Cause, Elapsed: res.Elapsed, Survivors: res.Survivors}, nil
+}
