@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
@@ -31,16 +30,16 @@ type Batch struct {
 	results string // results/<task>/<client>/<batch>
 
 	// Set by Prepare.
-	space     *workspace.Batch
-	runtime   sandbox.Runtime // srt: grading, and the agent in enforced mode
-	boundary  sandbox.Sandbox // what the agent runs in
-	readable  workspace.Readable
-	denied    []string
-	clientBin string
-	client    result.Client
-	symposium *symposiumTool
-	script    *gateway.Script
-	standIns  []string
+	space       *workspace.Batch
+	runtime     sandbox.Runtime // srt: grading, and the agent in enforced mode
+	boundary    sandbox.Sandbox // what the agent runs in
+	readable    workspace.Readable
+	denied      []string
+	clientLinks map[string]string // the client and what runs it, by name in bin/
+	client      result.Client
+	symposium   *symposiumTool
+	script      *gateway.Script
+	standIns    []string
 
 	mu        sync.Mutex
 	done      map[string]*result.Trial
@@ -149,14 +148,9 @@ func (b *Batch) Prepare(ctx context.Context) error {
 		Searched: filepath.SplitList(os.Getenv("PATH")),
 	}.Paths()
 
-	tool, err := b.clientTool()
-	if err != nil {
+	if err := b.stageClient(ctx); err != nil {
 		return err
 	}
-	if b.clientBin, err = space.Stage(workspace.Common, e.adapter.Name(), tool.Path, tool.SHA256); err != nil {
-		return err
-	}
-	b.client = result.Client{Name: e.adapter.Name(), Version: tool.Version, SHA256: tool.SHA256}
 	if b.script, err = gateway.LoadScript(b.Task.ModelScript); err != nil {
 		return err
 	}
@@ -166,32 +160,22 @@ func (b *Batch) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// clientTool is the client to stage: the installed one or the caller's.
-func (b *Batch) clientTool() (setup.Tool, error) {
-	e := b.run.engine
-	if e.opts.ClientPath == "" {
-		tool := b.run.tools.ByName[e.adapter.Name()]
-		return tool, client.CheckVersion(e.adapter, tool.Version)
-	}
-	b.addStandIn(e.opts.ClientPath)
-	sum, err := fileSHA256(e.opts.ClientPath)
-	if err != nil {
-		return setup.Tool{}, fmt.Errorf("PROCTOR_CLIENT_PATH: %w", err)
-	}
-	return setup.Tool{Name: e.adapter.Name(), Version: "unknown", Path: e.opts.ClientPath, SHA256: sum}, nil
-}
-
 // addStandIn records a program that is a stand-in by its name, so that no result made with one can
-// pass for a real one.
-func (b *Batch) addStandIn(path string) {
-	if name := filepath.Base(path); isStandIn(name) && !slices.Contains(b.standIns, name) {
+// pass for a real one, and tells whether it is one.
+func (b *Batch) addStandIn(path string) bool {
+	name := filepath.Base(path)
+	if isStandIn(name) && !slices.Contains(b.standIns, name) {
 		b.standIns = append(b.standIns, name)
 	}
+	return isStandIn(name)
 }
 
 // links are what a run directory's bin/ holds: the client, sh and, with Symposium, cargo-agents.
 func (b *Batch) links(c plan.Configuration) map[string]string {
-	links := map[string]string{b.run.engine.adapter.Name(): b.clientBin, "sh": "/bin/sh"}
+	links := map[string]string{"sh": "/bin/sh"}
+	for name, target := range b.clientLinks {
+		links[name] = target
+	}
 	if c.Skills == plan.DeliverSymposium && b.symposium != nil {
 		links["cargo-agents"] = b.symposium.path
 	}

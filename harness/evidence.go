@@ -14,6 +14,7 @@ import (
 	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/grade"
 	"github.com/proctor-evals/proctor/harness/plan"
+	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/symposium"
 	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/transcript"
@@ -138,8 +139,23 @@ func (t *trial) audit() {
 	for _, f := range report.Findings {
 		t.rec.Isolation.AuditFindings = append(t.rec.Isolation.AuditFindings, fmt.Sprintf("%s: %s (%s, %s)", f.Kind, f.Detail, f.Tool, f.Status))
 	}
+	if t.run.engine.opts.Exploratory {
+		t.excludeReached(report)
+	}
 	if report.More > 0 {
 		t.rec.Isolation.AuditFindings = append(t.rec.Isolation.AuditFindings, fmt.Sprintf("and %d more", report.More))
+	}
+}
+
+// excludeReached takes an exploratory trial out of the count when its transcript shows that it
+// reached something outside: a file tool that answered with content. What a shell command names is
+// suspicious only, since its text does not tell what it reached.
+func (t *trial) excludeReached(report transcript.AuditReport) {
+	for _, f := range report.Findings {
+		if f.Status == transcript.StatusOK && slices.Contains([]string{"Read", "Grep", "Glob", "LS"}, f.Tool) {
+			t.rec.Excluded = &result.Exclusion{Kind: result.ExcludedIsolation, Cause: fmt.Sprintf("%s: %s by %s", f.Kind, f.Detail, f.Tool)}
+			return
+		}
 	}
 }
 
