@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/proctor-evals/proctor/harness/gateway"
+	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
 )
 
@@ -23,6 +24,9 @@ const ScriptedNote = "scripted model: proves the plumbing, says nothing of your 
 
 // maxCauses is how many causes of one kind are listed; there may be one a trial.
 const maxCauses = 5
+
+// exploratory is the isolation of trials that ran without srt.
+const exploratory = "exploratory"
 
 // regression is the kind of a task that must always succeed.
 const regression = "regression"
@@ -40,6 +44,9 @@ func Text(w io.Writer, b *result.Benchmark, dir string) error {
 	out.WriteByte('\n')
 	if len(b.StandIns) > 0 {
 		fmt.Fprintf(&out, "made with stand-ins: %s\n", Clean(strings.Join(b.StandIns, ", ")))
+	}
+	if b.Isolation == exploratory {
+		out.WriteString("exploratory: kept apart by the client's own sandbox alone, so nothing is compared\n")
 	}
 	names := order(b)
 	table(&out, b, names)
@@ -84,13 +91,17 @@ func table(w io.Writer, b *result.Benchmark, names []string) {
 	tw.Flush() // into memory, which cannot fail
 }
 
-// order puts the baseline first.
+// order puts the baseline first, also where nothing is compared with it.
 func order(b *result.Benchmark) []string {
 	names := slices.Sorted(maps.Keys(b.Configurations))
-	for _, c := range b.Comparisons {
-		if i := slices.Index(names, c.Baseline); i > 0 {
-			names = slices.Insert(slices.Delete(names, i, i+1), 0, c.Baseline)
+	first := func(name string) {
+		if i := slices.Index(names, name); i > 0 {
+			names = slices.Insert(slices.Delete(names, i, i+1), 0, name)
 		}
+	}
+	first(plan.Baseline)
+	for _, c := range b.Comparisons {
+		first(c.Baseline)
 	}
 	return names
 }

@@ -114,6 +114,9 @@ func TestText(t *testing.T) {
 		"one-arm": {arms: func() map[string][]*result.Trial {
 			return map[string][]*result.Trial{with: trials(nil, with, 3, pass)}
 		}},
+		"exploratory": {arms: func() map[string][]*result.Trial {
+			return map[string][]*result.Trial{baseline: trials(nil, baseline, 5, fail), with: trials(nil, with, 5, pass)}
+		}, change: func(b *result.Benchmark) { b.Isolation, b.Comparisons = "exploratory", nil }},
 		"nothing-at-all": {arms: func() map[string][]*result.Trial { return nil }},
 		"regression": {arms: func() map[string][]*result.Trial {
 			return map[string][]*result.Trial{
@@ -204,7 +207,7 @@ func TestGoldenFilesAreUsed(t *testing.T) {
 			n++
 		}
 	}
-	assert.Equal(t, 12, n, "one golden file a case of TestText")
+	assert.Equal(t, 13, n, "one golden file a case of TestText")
 }
 
 type brokenWriter struct{}

@@ -10,7 +10,7 @@ import (
 
 // maxSplits bounds the ways of sharing out inconclusive trials that are searched for the worst one
 // (a few seconds at most). A comparison with more stays without a verdict.
-const maxSplits = 100_000
+const maxSplits = 20_000
 
 // waysToCount are all the ways of counting two arms whose inconclusive and excluded trials could
 // have gone either way.

@@ -86,13 +86,13 @@ func judge(bounds []Bound, t, b Counts, complete bool) (Judgement, string) {
 		}
 	}
 	if worst.P > Alpha {
-		return CannotTell, fmt.Sprintf("the difference depends on trials that could not be counted: it could be chance (p = %s, above %s) if %s",
-			above(worst.P), formatP(Alpha), worst.Counting)
+		return CannotTell, fmt.Sprintf("the difference depends on trials that could not be counted: it could be chance (p = %s, above %g) if %s",
+			above(worst.P), Alpha, worst.Counting)
 	}
 	if !complete {
 		return CannotTell, fmt.Sprintf("%d and %d inconclusive trials are too many to check every way of counting them", t.Inconclusive, b.Inconclusive)
 	}
-	reason := fmt.Sprintf("if there were no real difference, a gap this large would come up by chance in %s of such exams (p = %s)", percentOf(plain.P), formatP(plain.P))
+	reason := fmt.Sprintf("if there were no real difference, a gap this large would come up by chance in %s of such exams (%s)", percentOf(plain.P), formatP(plain.P))
 	if len(bounds) > 1 {
 		reason += "; the verdict is the same however the inconclusive and excluded trials are counted"
 	}
@@ -114,12 +114,12 @@ func tooWeak(plain Bound, t, b Counts) string {
 		percentOf(plain.P), percentOf(Alpha))
 }
 
-// formatP writes a p-value with three digits; one too small for its number as a limit.
+// formatP writes a p-value with three digits; the smallest, which are 0 in a float64, as a limit.
 func formatP(p float64) string {
 	if p == 0 {
-		return "less than 1e-300"
+		return "p below 1e-300"
 	}
-	return strconv.FormatFloat(p, 'g', 3, 64)
+	return "p = " + strconv.FormatFloat(p, 'g', 3, 64)
 }
 
 // above writes a p-value above Alpha so that it also reads as above it.

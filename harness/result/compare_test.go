@@ -62,6 +62,8 @@ func TestCompare(t *testing.T) {
 			"the difference depends on trials that could not be counted: it could be chance (p = 0.05003, above 0.05) if 2 of the 3 inconclusive without-symposium trials count as successes"},
 		"and as the treatment": {counts(36, 23, 3, 0), counts(7, 0, 0, 0), CannotTell,
 			"the difference depends on trials that could not be counted: it could be chance (p = 0.05003, above 0.05) if 2 of the 3 inconclusive with-symposium trials count as successes"},
+		"beyond all numbers": {counts(1000, 0, 0, 0), counts(0, 1000, 0, 0), Helps,
+			"if there were no real difference, a gap this large would come up by chance in less than 0.01 % of such exams (p below 1e-300)"},
 		"too many to try": {counts(0, 9_000, 400, 0), counts(9_000, 0, 400, 0), CannotTell, "400 and 400 inconclusive trials are too many to check every way of counting them"},
 		"impossible":      {Counts{Eligible: 3, Succeeded: 3, Inconclusive: 1}, counts(0, 3, 0, 0), CannotTell, "the counts contradict themselves, so nothing can be said"},
 		"negative":        {Counts{Eligible: 3, Succeeded: -3}, counts(0, 3, 0, 0), CannotTell, "the counts contradict themselves, so nothing can be said"},

@@ -189,6 +189,7 @@ func TestCountCosts(t *testing.T) {
 	a[1].Usage = Usage{InputTokens: ptr(int64(200)), OutputTokens: ptr(int64(20))} // a client without a cache
 	a[2].Usage = Usage{InputTokens: ptr(int64(900))}                               // a part is not a total
 	a[3].Usage = Usage{}                                                           // says nothing
+	a[3].Usage.CacheReadTokens = ptr(int64(-1))                                    // is no count
 	a[4].Usage = Usage{InputTokens: ptr(int64(1e9)), OutputTokens: ptr(int64(1e9))}
 	a[0].Timings.Agent, a[2].Timings.Agent, a[3].Timings.Agent = ptr(4.0), ptr(8.0), ptr(0.0)
 	a[0].Timings.Setup, a[0].Timings.Grading = ptr(1000.0), ptr(1000.0)

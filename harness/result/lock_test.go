@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -51,7 +52,7 @@ func playRunner(role, dir string) error {
 		return err
 	}
 	for i := 0; ; i++ {
-		t.Mode = strings.Repeat("m", i%5*100_000) // sizes differ, so that a part would show
+		t.Mode = strings.Repeat("m", i%5*1000) // sizes differ, so that a part would show
 		t.Trial = len(t.Mode)
 		if err := Write(dir, TrialFile, t); err != nil {
 			return err
@@ -132,7 +133,7 @@ func TestWriterKilled(t *testing.T) {
 				require.Len(t, tr.Mode, tr.Trial, "a part of a record, or a mixture of two")
 			}
 		}
-		for range 20 {
+		for range 300 {
 			whole()
 		}
 		kill()
@@ -142,6 +143,18 @@ func TestWriterKilled(t *testing.T) {
 			assert.True(t, ours || strings.HasPrefix(name, "."+TrialFile), "%s: a temporary file is hidden, and beside the record", name)
 		}
 	}
+}
+
+// TMPDIR may be on another disk, and what a killed writer leaves there nobody would find.
+func TestWriteStaysBesideTheRecord(t *testing.T) {
+	tmp, dir := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	before := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	require.NoError(t, os.Chtimes(tmp, before, before))
+	require.NoError(t, Write(dir, TrialFile, sample()))
+	info, err := os.Stat(tmp)
+	require.NoError(t, err)
+	assert.True(t, before.Equal(info.ModTime()), "a file was made in TMPDIR")
 }
 
 // A reader that asks at the moment a runner starts must not keep it from starting.

@@ -5,7 +5,10 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,8 +79,16 @@ type controlled struct {
 	ready chan struct{}
 	done  chan struct{}
 	stdin *io.PipeWriter
+	out   *readyWriter
 	ended sandbox.Ended
 	err   error
+}
+
+// printed is what the program has said so far; call it after await.
+func (c *controlled) printed() string {
+	c.out.mu.Lock()
+	defer c.out.mu.Unlock()
+	return string(c.out.seen)
 }
 
 func (b *box) start(ctx context.Context, l sandbox.Launch) *controlled {
@@ -85,7 +96,8 @@ func (b *box) start(ctx context.Context, l sandbox.Launch) *controlled {
 	r, w := io.Pipe()
 	c.stdin = w
 	context.AfterFunc(ctx, func() { w.Close() }) // a launch ends only when its stdin can be read to its end
-	l.Stdin, l.Stdout = r, &readyWriter{c: c}
+	c.out = &readyWriter{c: c}
+	l.Stdin, l.Stdout = r, c.out
 	go func() {
 		defer close(c.done)
 		c.ended, c.err = b.rt.Run(ctx, l)
@@ -95,12 +107,15 @@ func (b *box) start(ctx context.Context, l sandbox.Launch) *controlled {
 }
 
 type readyWriter struct {
+	mu   sync.Mutex
 	c    *controlled
 	seen []byte
 	said bool
 }
 
 func (w *readyWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.seen = append(w.seen, p...)
 	if !w.said && bytes.Contains(w.seen, []byte("ready\n")) {
 		w.said = true
@@ -117,4 +132,19 @@ func (c *controlled) await(t *testing.T) {
 	case <-c.done:
 		require.FailNow(t, "the program ended before it was ready", "%+v %v", c.ended, c.err)
 	}
+}
+
+// runOutside runs a shell script without any sandbox, for controls. Leading NAME=VALUE arguments are
+// its environment, the rest its own.
+func runOutside(t *testing.T, script string, args ...string) string {
+	t.Helper()
+	var env []string
+	for len(args) > 0 && strings.Contains(args[0], "=") {
+		env, args = append(env, args[0]), args[1:]
+	}
+	cmd := exec.Command("/bin/sh", append([]string{"-c", script}, args...)...)
+	cmd.Env = append(env, "PATH=/usr/bin:/bin")
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	return string(out)
 }

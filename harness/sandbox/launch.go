@@ -7,6 +7,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -47,9 +48,9 @@ type Launch struct {
 	StartFile  string
 	Home       string // HOME of srt itself
 	// Stdin must come to its end by itself: a Read that blocks holds the launch open.
-	Stdin      io.Reader
-	Stdout     io.Writer
-	Stderr     io.Writer
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
 	// MaxOutput caps stdout and stderr together, in bytes; 0 means DefaultMaxOutput.
 	MaxOutput int64
 }
@@ -101,16 +102,48 @@ func (rt Runtime) Run(ctx context.Context, l Launch) (Ended, error) {
 		return Ended{}, fmt.Errorf("sandbox start script: %w", err)
 	}
 
+	env = append(env, "HOME="+l.Home, "PATH="+searchPath(rt), "TMPDIR="+rt.PrivateTmp)
+	for attempt := 1; ; attempt++ {
+		ended, retry, err := rt.attempt(ctx, l, nonce, env)
+		if err != nil || !retry || attempt == attempts || !rewind(l.Stdin) {
+			return ended, err
+		}
+	}
+}
+
+// attempts is how often a launch is tried that srt fails for want of time.
+const attempts = 3
+
+// wantOfTime are srt's words when its own look-ups (which(1), given one second) or its bridge did
+// not answer in time on a busy machine. They also stand for what is really missing; then the
+// last attempt says so. Source: srt 0.0.78, utils/which.js.
+var wantOfTime = []string{"not found in PATH", "dependencies not available", "Failed to create bridge sockets"}
+
+// rewind makes stdin what it was. The program has not run, but srt's pipe may hold a part of it.
+func rewind(stdin io.Reader) bool {
+	if stdin == nil {
+		return true
+	}
+	seeker, ok := stdin.(io.Seeker)
+	if !ok {
+		return false
+	}
+	_, err := seeker.Seek(0, io.SeekStart)
+	return err == nil
+}
+
+// attempt is one launch of a written policy and start script. retry says that the program did not
+// start, and that another attempt may go better.
+func (rt Runtime) attempt(parent context.Context, l Launch, nonce string, env []string) (ended Ended, retry bool, err error) {
 	limit := l.MaxOutput
 	if limit == 0 {
 		limit = DefaultMaxOutput
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	budget := &outputBudget{left: limit, exceeded: func() { cancel(ErrOutputLimit) }}
 	mark := &markWriter{mark: []byte(nonce + "\n"), next: budget.writer(l.Stderr)}
 
-	env = append(env, "HOME="+l.Home, "PATH="+searchPath(rt), "TMPDIR="+rt.PrivateTmp)
 	res, err := proc.Run(ctx, proc.Command{
 		// sh reads the script, so a script written a moment ago can never be "text file busy".
 		Argv: []string{rt.Node, rt.SRT, "--settings", l.PolicyFile, "/bin/sh", l.StartFile},
@@ -118,18 +151,21 @@ func (rt Runtime) Run(ctx context.Context, l Launch) (Ended, error) {
 		Stdout: budget.writer(l.Stdout), Stderr: mark,
 		Bwrap: rt.Bwrap, PrivateTmp: rt.PrivateTmp,
 	})
-	mark.flush()
 	if err != nil {
-		return Ended{}, err
+		mark.flush()
+		return Ended{}, false, err
 	}
-	ended := Ended{Started: mark.seen, ExitCode: res.ExitCode, Cause: res.Cause, Elapsed: res.Elapsed, Survivors: res.Survivors}
-	if !mark.seen {
-		ended.Diagnosis = strings.TrimSpace(mark.head())
-		if ended.Diagnosis == "" && ended.Cause == nil {
-			ended.Diagnosis = fmt.Sprintf("srt ended with exit code %d and no message", res.ExitCode)
-		}
+	ended = Ended{Started: mark.seen, ExitCode: res.ExitCode, Cause: res.Cause, Elapsed: res.Elapsed, Survivors: res.Survivors}
+	if mark.seen {
+		return ended, false, nil
 	}
-	return ended, nil
+	retry = ended.Cause == nil && slices.ContainsFunc(wantOfTime, func(s string) bool { return bytes.Contains(mark.held, []byte(s)) })
+	mark.flush()
+	ended.Diagnosis = strings.TrimSpace(mark.head())
+	if ended.Diagnosis == "" && ended.Cause == nil {
+		ended.Diagnosis = fmt.Sprintf("srt ended with exit code %d and no message", res.ExitCode)
+	}
+	return ended, retry, nil
 }
 
 // searchPath is where srt looks for its programs. Bubblewrap's folder comes first: the one the

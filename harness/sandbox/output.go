@@ -75,8 +75,8 @@ func (m *markWriter) Write(p []byte) (int, error) {
 		}
 		return len(p), nil
 	}
-	// Only the last bytes can be the beginning of the mark.
-	if extra := len(m.held) - len(m.mark); extra > 0 {
+	// Held back whole, so that a failed start can be tried again without a word of it passed on.
+	if extra := len(m.held) - maxDiagnosis; extra > 0 {
 		m.keep(m.held[:extra])
 		if _, err := m.next.Write(m.held[:extra]); err != nil {
 			return 0, err

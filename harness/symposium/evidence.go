@@ -19,9 +19,10 @@ import (
 
 // Everything below was written by processes inside the trial and is read by the guarded reader.
 const (
-	maxTrace  = 64 << 20
-	maxRecord = 1 << 20
-	maxLog    = 16 << 20
+	maxTrace   = 64 << 20 // bytes
+	maxRecords = 100_000  // of a trace
+	maxRecord  = 1 << 20  // bytes of a sync record
+	maxLog     = 16 << 20 // bytes of all logs together
 )
 
 // HookRecord is one line of the hook trace. A line is written only when the hook's work succeeded,
@@ -36,7 +37,7 @@ type HookRecord struct {
 // Trace is a decoded hook trace.
 type Trace struct {
 	Records []HookRecord
-	// Bad counts lines that are not such a record; Cut says the file was longer than is read.
+	// Bad counts lines that are not such a record; Cut says the file held more than is read.
 	Bad int
 	Cut bool
 	// Err says why the file could not be read at all ("" when it could, or is not there).
@@ -67,6 +68,10 @@ func decodeTrace(data []byte, cut bool) Trace {
 		if err := json.Unmarshal(line, &r); err != nil || r.Event == "" {
 			t.Bad++
 			continue
+		}
+		if len(t.Records) == maxRecords {
+			t.Cut = true
+			break
 		}
 		t.Records = append(t.Records, r)
 	}
@@ -128,8 +133,11 @@ func ReadSync(home, project string) SyncState {
 	if errors.Is(err, fs.ErrNotExist) {
 		return SyncState{Detail: "no sync record: ~/" + rel + " is not there"}
 	}
-	if err != nil || cut {
+	if err != nil {
 		return SyncState{Unclear: true, Detail: fmt.Sprintf("~/%s cannot be read: %v", rel, err)}
+	}
+	if cut {
+		return SyncState{Unclear: true, Detail: fmt.Sprintf("~/%s is larger than %d bytes", rel, maxRecord)}
 	}
 	var state struct {
 		Root *string `json:"workspace-root"`
@@ -179,11 +187,29 @@ func CheckInstalled(skillDir string, s Skill) Installed {
 	case diff.Empty() && !diff.Incomplete:
 		in.Matches = true
 	default:
-		changed := append(append(slices.Clone(diff.Added), diff.Changed...), diff.Deleted...)
-		in.Detail = fmt.Sprintf("differs from the plugin in %q", changed)
+		in.Detail = join(in.Detail, "differs from the plugin in "+some(slices.Concat(diff.Added, diff.Changed, diff.Deleted)))
 	}
 	return in
 }
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+// some quotes the first few of the paths, which a trial may have chosen.
+func some(paths []string) string {
+	const most = 10
+	if len(paths) <= most {
+		return fmt.Sprintf("%q", paths)
+	}
+	return fmt.Sprintf("%q and %d more", paths[:most], len(paths)-most)
+}
+
+// logsFolder is where cargo-agents keeps its logs, below the home folder.
+const logsFolder = ".symposium/logs"
 
 // Logs are cargo-agents' log files, concatenated by name, each after a line with its name.
 func Logs(home string) []byte {
@@ -193,7 +219,13 @@ func Logs(home string) []byte {
 		return nil
 	}
 	defer root.Close()
-	dir, err := root.Open(".symposium/logs")
+	// A FIFO of that name would never open, a link lead elsewhere.
+	for _, p := range []string{path.Dir(logsFolder), logsFolder} {
+		if info, err := root.Lstat(p); err != nil || !info.IsDir() {
+			return nil
+		}
+	}
+	dir, err := root.Open(logsFolder)
 	if err != nil {
 		return nil
 	}
@@ -204,7 +236,7 @@ func Logs(home string) []byte {
 		if !strings.HasSuffix(name, ".log") {
 			continue
 		}
-		data, cut, err := treecopy.ReadFileIn(root, path.Join(".symposium/logs", name), int64(maxLog-out.Len()))
+		data, cut, err := treecopy.ReadFileIn(root, path.Join(logsFolder, name), int64(max(0, maxLog-out.Len())))
 		if err != nil {
 			fmt.Fprintf(&out, "== %q: %v\n", name, err)
 			continue

@@ -36,15 +36,19 @@ func (s *Scratch) NewBatch() (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(s.Dir, "b-"+id)
-	for _, d := range []string{dir, filepath.Join(dir, "tools"), filepath.Join(dir, "tools", string(Common)), filepath.Join(dir, "tools", string(Symposium))} {
-		if err := os.Mkdir(d, 0o755); err != nil {
-			return nil, fmt.Errorf("batch: %w", err)
+	dir := filepath.Join(s.Dir, batchPrefix+id)
+	var release func()
+	err = s.locked(func() error {
+		for _, d := range []string{dir, filepath.Join(dir, "tools"), filepath.Join(dir, "tools", string(Common)), filepath.Join(dir, "tools", string(Symposium))} {
+			if err := os.Mkdir(d, 0o755); err != nil {
+				return err
+			}
 		}
-	}
-	release, err := result.Hold(dir)
+		release, err = result.Hold(dir)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("batch: %w", err)
 	}
 	return &Batch{Dir: dir, scratch: s, release: release}, nil
 }
@@ -65,35 +69,46 @@ func (b *Batch) Tools(area Area) string { return filepath.Join(b.Dir, "tools", s
 // Stage puts the program at src into an area under name and returns its path. The copy comes from
 // a store by content, so that a batch costs a hard link; the content is checked against sum.
 func (b *Batch) Stage(area Area, name, src, sum string) (string, error) {
-	stored, err := b.scratch.store(src, sum)
-	if err != nil {
-		return "", fmt.Errorf("stage %s: %w", name, err)
-	}
 	dst := filepath.Join(b.Tools(area), name)
-	if err := os.Link(stored, dst); err != nil {
+	// Under the lock: a stored copy that another runner replaces at this moment cannot be linked.
+	err := b.scratch.locked(func() error {
+		stored, err := b.scratch.store(src, sum)
+		if err != nil {
+			return err
+		}
+		return os.Link(stored, dst)
+	})
+	if err != nil {
 		return "", fmt.Errorf("stage %s: %w", name, err)
 	}
 	return dst, nil
 }
 
-// store returns the stored copy of a program, making it where it is missing.
+func (s *Scratch) storeDir() string { return filepath.Join(s.Dir, "store") }
+
+// store returns the stored copy of a program, making it where it is missing. The scratch is locked.
 func (s *Scratch) store(src, sum string) (string, error) {
-	dir := filepath.Join(s.Dir, "store")
+	dir := s.storeDir()
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
 	stored := filepath.Join(dir, sum)
-	if info, err := os.Lstat(stored); err == nil && info.Mode().IsRegular() && info.Mode().Perm() == 0o555 {
+	source, err := os.Stat(src)
+	if err != nil {
+		return "", err
+	}
+	// The size tells a copy that a crash of the machine cut short.
+	if info, err := os.Lstat(stored); err == nil && info.Mode().IsRegular() && info.Mode().Perm() == 0o555 && info.Size() == source.Size() {
 		return stored, nil
 	}
 	var tmp string
-	err := closedToForks(func() error {
+	err = closedToForks(func() error {
 		in, err := os.Open(src)
 		if err != nil {
 			return err
 		}
 		defer in.Close()
-		out, err := os.CreateTemp(dir, "new-")
+		out, err := os.CreateTemp(dir, unfinishedPrefix)
 		if err != nil {
 			return err
 		}

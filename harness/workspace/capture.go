@@ -16,19 +16,28 @@ var srtLeftovers = []string{".gitconfig", ".gitmodules", ".bashrc", ".bash_profi
 	".ripgreprc", ".mcp.json", ".vscode", ".idea", ".claude/commands", ".claude/agents", ".git/hooks", ".git/config"}
 
 // RemoveLeftovers removes what a killed srt left in the project: only entries of its list that the
-// starter does not have and that are empty.
+// starter does not have and that are empty. The project is the trial's: no link in it is followed.
 func (r *Run) RemoveLeftovers(starter string) {
+	root, err := os.OpenRoot(r.Path("project"))
+	if err != nil {
+		return
+	}
+	defer root.Close()
 	for _, rel := range srtLeftovers {
 		if _, err := os.Lstat(filepath.Join(starter, rel)); err == nil {
 			continue
 		}
-		path := r.Path("project", rel)
-		info, err := os.Lstat(path)
+		if dir := filepath.Dir(rel); dir != "." {
+			if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
+				continue
+			}
+		}
+		info, err := root.Lstat(rel)
 		if err != nil || (info.Mode().IsRegular() && info.Size() > 0) {
 			continue
 		}
 		if info.Mode().IsRegular() || info.IsDir() {
-			_ = os.Remove(path) // a folder with content stays: Remove refuses it
+			_ = root.Remove(rel) // a folder with content stays: Remove refuses it
 		}
 	}
 }
@@ -54,7 +63,8 @@ func (r *Run) Capture(dst string) (*Submission, error) {
 	return &Submission{Dir: dst, Report: report}, nil
 }
 
-// Keep copies a file or folder the trial wrote into the results, guarded. A missing one is no error.
+// Keep copies a folder the trial wrote into the results, guarded, and returns what it left out. A
+// missing one is no error.
 func (r *Run) Keep(dst string, parts ...string) ([]treecopy.Entry, error) {
 	src := r.Path(parts...)
 	if info, err := os.Lstat(src); err != nil || !info.IsDir() {

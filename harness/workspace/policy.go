@@ -29,14 +29,20 @@ func (d Denied) Paths() []string {
 	if home, err := os.UserHomeDir(); err == nil {
 		in = append(in, home)
 	}
-	in = append(in, d.Scratch, checkout(d.Evals), d.Evals, d.Results, d.Cache)
+	in = append(in, d.Scratch, d.Evals, d.Results, d.Cache)
+	in = append(in, checkouts(d.Evals)...)
 	in = append(in, d.Extra...)
 	for _, dir := range append(slices.Clone(d.Searched), "/usr/local/bin", "/opt/cargo/bin") {
 		in = append(in, filepath.Join(dir, "cargo-agents"))
 	}
 	var out []string
 	for _, p := range in {
-		if p == "" || p == "/" {
+		if p == "" {
+			continue
+		}
+		// An empty or relative entry of PATH means the current folder.
+		p, err := filepath.Abs(p)
+		if err != nil {
 			continue
 		}
 		// srt mounts over what is there; what is missing cannot be read anyway.
@@ -47,20 +53,54 @@ func (d Denied) Paths() []string {
 	return out
 }
 
-// checkout is the repository a folder lies in, or the folder itself.
-func checkout(dir string) string {
+// checkouts are the repository a folder lies in and, where that is a linked worktree or a submodule,
+// the folders that hold its history and its main checkout: all of them hold the hidden checks.
+func checkouts(dir string) []string {
 	abs, err := filepath.Abs(dir)
 	if err != nil || dir == "" {
-		return dir
+		return nil
 	}
-	for d := abs; ; d = filepath.Dir(d) {
-		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
-			return d
+	for d := abs; d != filepath.Dir(d); d = filepath.Dir(d) {
+		git := filepath.Join(d, ".git")
+		info, err := os.Lstat(git)
+		if err != nil {
+			continue
 		}
-		if d == filepath.Dir(d) {
-			return abs
+		if !info.Mode().IsRegular() {
+			return []string{d}
 		}
+		out := []string{d}
+		// Format of both files: git-worktree(1), gitrepository-layout(5).
+		gitDir, ok := pathIn(git, "gitdir: ", d)
+		if !ok {
+			return out
+		}
+		out = append(out, gitDir)
+		if common, ok := pathIn(filepath.Join(gitDir, "commondir"), "", gitDir); ok {
+			out = append(out, common)
+			if filepath.Base(common) == ".git" {
+				out = append(out, filepath.Dir(common))
+			}
+		}
+		return out
 	}
+	return nil
+}
+
+// pathIn reads a file that holds a path after a prefix, relative to base.
+func pathIn(file, prefix, base string) (string, bool) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", false
+	}
+	p, ok := strings.CutPrefix(strings.TrimSpace(string(data)), prefix)
+	if !ok || p == "" {
+		return "", false
+	}
+	if !filepath.IsAbs(p) {
+		p = filepath.Join(base, p)
+	}
+	return filepath.Clean(p), true
 }
 
 // Readable are the folders outside the run that every launch may read although a denied region

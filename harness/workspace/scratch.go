@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/internal/treecopy"
@@ -36,12 +37,12 @@ func OpenScratch(dir string) (*Scratch, error) {
 	if dir == "" {
 		dir = DefaultScratch()
 	}
-	dir, err := privateDir(dir)
+	dir, err := privateDir(dir, "set PROCTOR_SCRATCH to a folder of yours")
 	if err != nil {
 		return nil, fmt.Errorf("scratch: %w", err)
 	}
 	// Not below dir: dir may be long, and a socket's path holds 107 bytes.
-	tmp, err := privateDir(fmt.Sprintf("/tmp/proctor-%d", os.Getuid()))
+	tmp, err := privateDir(fmt.Sprintf("/tmp/proctor-%d", os.Getuid()), "have it removed")
 	if err != nil {
 		return nil, fmt.Errorf("scratch: sockets: %w", err)
 	}
@@ -50,8 +51,10 @@ func OpenScratch(dir string) (*Scratch, error) {
 }
 
 // privateDir makes dir with mode 0700 and returns it with links resolved. An existing one must be
-// ours, a real folder, and closed to others.
-func privateDir(dir string) (string, error) {
+// ours, a real folder, and closed to others; an empty one of ours is closed here. One that is open
+// and holds something is left alone: it may be anything, /tmp among them, and others may have put
+// things into it. fix is what to do about a folder that cannot be used.
+func privateDir(dir, fix string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
@@ -67,33 +70,84 @@ func privateDir(dir string) (string, error) {
 		return "", err
 	}
 	if !info.IsDir() {
-		return "", fmt.Errorf("%s is not a folder; remove it or set PROCTOR_SCRATCH to another", abs)
+		return "", fmt.Errorf("%s is not a folder; %s", abs, fix)
 	}
 	if !ownedByUs(info) {
-		return "", fmt.Errorf("%s belongs to another user; set PROCTOR_SCRATCH to a folder of yours", abs)
+		return "", fmt.Errorf("%s belongs to another user; %s", abs, fix)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		if err := os.Chmod(abs, 0o700); err != nil {
-			return "", err
+		if err := closeEmpty(abs); err != nil {
+			return "", fmt.Errorf("%w; %s", err, fix)
 		}
 	}
 	return filepath.EvalSymlinks(abs)
 }
 
-// sweep removes batches whose runner is dead. A batch that cannot be removed is left for the next
-// time: an old folder must not keep a new run from starting.
-func (s *Scratch) sweep() error {
-	entries, err := os.ReadDir(s.Dir)
-	if err != nil {
-		return fmt.Errorf("scratch: %w", err)
-	}
-	for _, e := range entries {
-		dir := filepath.Join(s.Dir, e.Name())
-		if strings.HasPrefix(e.Name(), "b-") && !result.Alive(dir) {
-			_ = treecopy.Remove(dir)
+// closeEmpty closes an empty folder to others. It looks again afterwards: what another user put
+// there in between stays, and the folder is refused.
+func closeEmpty(dir string) error {
+	for range 2 {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		if len(entries) > 0 {
+			return fmt.Errorf("%s is open to other users (mode other than 0700) and holds %q", dir, entries[0].Name())
+		}
+		if err := os.Chmod(dir, 0o700); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// sweep removes batches whose runner is dead, and copies of tools that were never finished. What
+// cannot be removed is left for the next time: an old folder must not keep a new run from starting.
+func (s *Scratch) sweep() error {
+	var dead []string
+	err := s.locked(func() error {
+		entries, err := os.ReadDir(s.Dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			dir := filepath.Join(s.Dir, e.Name())
+			if strings.HasPrefix(e.Name(), batchPrefix) && !result.Alive(dir) {
+				dead = append(dead, dir)
+			}
+		}
+		unfinished, _ := filepath.Glob(filepath.Join(s.storeDir(), unfinishedPrefix+"*"))
+		for _, file := range unfinished {
+			if info, err := os.Lstat(file); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+				_ = os.Remove(file)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("scratch: %w", err)
+	}
+	// A dead batch stays dead, so the slow part needs no lock.
+	for _, dir := range dead {
+		_ = treecopy.Remove(dir)
+	}
+	return nil
+}
+
+const (
+	batchPrefix      = "b-"
+	unfinishedPrefix = "new-"
+)
+
+// locked runs do while no other runner makes a batch in this scratch or looks for dead ones: a batch
+// that is being made is not held yet, and would be taken for dead.
+func (s *Scratch) locked(do func() error) error {
+	unlock, err := lockFile(filepath.Join(s.Dir, "lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return do()
 }
 
 // NewID is a random name of 12 hexadecimal digits.

@@ -1,0 +1,308 @@
+//go:build unix
+
+package workspace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func openScratch(t *testing.T) *Scratch {
+	t.Helper()
+	s, err := OpenScratch(filepath.Join(t.TempDir(), "scratch"))
+	require.NoError(t, err)
+	return s
+}
+
+func newBatch(t *testing.T) *Batch {
+	t.Helper()
+	b, err := openScratch(t).NewBatch()
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, b.Close()) })
+	return b
+}
+
+// write makes files below dir, by slash path.
+func write(t *testing.T, dir string, files map[string]string) string {
+	t.Helper()
+	for rel, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(rel))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+	}
+	return dir
+}
+
+func TestScratchIsPrivate(t *testing.T) {
+	s := openScratch(t)
+	for _, dir := range []string{s.Dir, s.PrivateTmp} {
+		info, err := os.Lstat(dir)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o700), info.Mode().Perm(), dir)
+	}
+	assert.Less(t, len(s.PrivateTmp), 40, "sockets' paths must fit below it")
+	_, err := OpenScratch(s.Dir)
+	require.NoError(t, err, "a second run uses the same scratch")
+}
+
+func TestScratchThatOthersCouldEnter(t *testing.T) {
+	tests := map[string]struct {
+		make func(t *testing.T, dir string)
+		want string // "" is accepted
+	}{
+		"empty and open": {func(t *testing.T, dir string) { require.NoError(t, os.Mkdir(dir, 0o755)) }, ""},
+		"empty and world-writable": {func(t *testing.T, dir string) {
+			require.NoError(t, os.Mkdir(dir, 0o755))
+			require.NoError(t, os.Chmod(dir, 0o1777))
+		}, ""},
+		// PROCTOR_SCRATCH=/tmp as root must not close /tmp to everybody.
+		"in use and open": {func(t *testing.T, dir string) {
+			write(t, dir, map[string]string{"someone/else": "x"})
+			require.NoError(t, os.Chmod(dir, 0o1777))
+		}, "open to other users"},
+		"in use and private": {func(t *testing.T, dir string) {
+			write(t, dir, map[string]string{"mine": "x"})
+			require.NoError(t, os.Chmod(dir, 0o700))
+		}, ""},
+		"a link": {func(t *testing.T, dir string) { require.NoError(t, os.Symlink(t.TempDir(), dir)) }, "not a folder"},
+		"a file": {func(t *testing.T, dir string) { require.NoError(t, os.WriteFile(dir, nil, 0o600)) }, "not a folder"},
+	}
+	if os.Geteuid() == 0 { // only root can make another user's folder
+		tests["another user's"] = struct {
+			make func(t *testing.T, dir string)
+			want string
+		}{func(t *testing.T, dir string) {
+			require.NoError(t, os.Mkdir(dir, 0o700))
+			require.NoError(t, os.Chown(dir, 12345, 12345))
+		}, "another user"}
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "scratch")
+			tt.make(t, dir)
+			before, err := os.Lstat(dir)
+			require.NoError(t, err)
+			_, err = OpenScratch(dir)
+			after, lerr := os.Lstat(dir)
+			require.NoError(t, lerr)
+			if tt.want == "" {
+				require.NoError(t, err)
+				assert.Equal(t, os.FileMode(0o700), after.Mode().Perm())
+				return
+			}
+			require.ErrorContains(t, err, tt.want)
+			assert.ErrorContains(t, err, dir)
+			assert.ErrorContains(t, err, "PROCTOR_SCRATCH")
+			assert.Equal(t, before.Mode(), after.Mode(), "what is refused is left alone")
+		})
+	}
+}
+
+func TestNamesTellNothing(t *testing.T) {
+	b := newBatch(t)
+	starter := write(t, t.TempDir(), map[string]string{"a": "1"})
+	neutral := regexp.MustCompile(`^[0-9a-f]{12}$`)
+	seen := map[string]bool{}
+	for _, plugins := range []map[string]string{nil, {}, nil, {}} {
+		r, err := b.NewRun(Layout{Starter: starter, Plugins: plugins})
+		require.NoError(t, err)
+		assert.Regexp(t, neutral, filepath.Base(r.Dir))
+		seen[r.Dir] = true
+	}
+	assert.Len(t, seen, 4)
+}
+
+func TestSweepRemovesDeadBatchesOnly(t *testing.T) {
+	s := openScratch(t)
+	alive, err := s.NewBatch()
+	require.NoError(t, err)
+	defer alive.Close()
+	dead, err := s.NewBatch()
+	require.NoError(t, err)
+	dead.release() // as the runner's death does
+	write(t, dead.Dir, map[string]string{"run/project/f": "x"})
+	require.NoError(t, os.Chmod(filepath.Join(dead.Dir, "run", "project"), 0o555))
+	write(t, s.Dir, map[string]string{"keep/f": "not a batch", "store/new-old": "", "store/new-recent": ""})
+	old := time.Now().Add(-48 * time.Hour)
+	require.NoError(t, os.Chtimes(filepath.Join(s.Dir, "store", "new-old"), old, old))
+
+	_, err = OpenScratch(s.Dir)
+	require.NoError(t, err)
+	assert.DirExists(t, alive.Dir)
+	assert.NoDirExists(t, dead.Dir)
+	assert.FileExists(t, filepath.Join(s.Dir, "keep", "f"))
+	assert.NoFileExists(t, filepath.Join(s.Dir, "store", "new-old"))
+	assert.FileExists(t, filepath.Join(s.Dir, "store", "new-recent"), "another runner may be writing it")
+}
+
+// Batches that are being made while others open the scratch are not taken for dead.
+func TestBatchesAndSweepsSideBySide(t *testing.T) {
+	s := openScratch(t)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 10 {
+				b, err := s.NewBatch()
+				if !assert.NoError(t, err) {
+					return
+				}
+				assert.DirExists(t, b.Tools(Symposium))
+				assert.NoError(t, b.Close())
+			}
+		})
+		wg.Go(func() {
+			for range 20 {
+				_, err := OpenScratch(s.Dir)
+				assert.NoError(t, err)
+			}
+		})
+	}
+	wg.Wait()
+	left, err := filepath.Glob(filepath.Join(s.Dir, "b-*"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+func TestStage(t *testing.T) {
+	s := openScratch(t)
+	content := "#!/bin/sh\necho staged\n"
+	sum := sha256.Sum256([]byte(content))
+	want := hex.EncodeToString(sum[:])
+	src := filepath.Join(write(t, t.TempDir(), map[string]string{"tool": content}), "tool")
+
+	var paths [6]string
+	var wg sync.WaitGroup
+	for i := range paths {
+		b, err := s.NewBatch()
+		require.NoError(t, err)
+		defer b.Close()
+		wg.Go(func() {
+			var err error
+			paths[i], err = b.Stage(Common, "tool", src, want)
+			assert.NoError(t, err)
+		})
+	}
+	wg.Wait()
+	for _, p := range paths {
+		info, err := os.Lstat(p)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o555), info.Mode(), "a regular file, closed to writing, not a link")
+		data, err := os.ReadFile(p)
+		require.NoError(t, err)
+		assert.Equal(t, content, string(data))
+	}
+	left, err := filepath.Glob(filepath.Join(s.Dir, "store", "*"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{filepath.Join(s.Dir, "store", want)}, left)
+
+	t.Run("a batch more is a hard link", func(t *testing.T) {
+		b, err := s.NewBatch()
+		require.NoError(t, err)
+		defer b.Close()
+		p, err := b.Stage(Symposium, "cargo-agents", src, want)
+		require.NoError(t, err)
+		assert.Equal(t, filepath.Join(b.Tools(Symposium), "cargo-agents"), p)
+		a, err := os.Stat(p)
+		require.NoError(t, err)
+		stored, err := os.Stat(left[0])
+		require.NoError(t, err)
+		assert.True(t, os.SameFile(a, stored))
+	})
+	t.Run("other content than expected", func(t *testing.T) {
+		b, err := s.NewBatch()
+		require.NoError(t, err)
+		defer b.Close()
+		other := hex.EncodeToString(make([]byte, 32))
+		_, err = b.Stage(Common, "tool", src, other)
+		require.ErrorContains(t, err, "expected "+other)
+		assert.ErrorContains(t, err, "proctor setup")
+		assert.NoFileExists(t, filepath.Join(b.Tools(Common), "tool"))
+		now, err := filepath.Glob(filepath.Join(s.Dir, "store", "*"))
+		require.NoError(t, err)
+		assert.Equal(t, left, now, "nothing of it stays")
+		_, err = b.Stage(Common, "tool", src+"-missing", want)
+		assert.ErrorContains(t, err, src+"-missing")
+	})
+	t.Run("a stored copy cut short is made anew", func(t *testing.T) {
+		require.NoError(t, os.Remove(left[0]))
+		require.NoError(t, os.WriteFile(left[0], []byte("#!"), 0o555))
+		b, err := s.NewBatch()
+		require.NoError(t, err)
+		defer b.Close()
+		p, err := b.Stage(Common, "tool", src, want)
+		require.NoError(t, err)
+		data, err := os.ReadFile(p)
+		require.NoError(t, err)
+		assert.Equal(t, content, string(data))
+	})
+}
+
+func TestNewRunLayout(t *testing.T) {
+	b := newBatch(t)
+	src := write(t, t.TempDir(), map[string]string{
+		"starter/src/lib.rs": "fn a() {}", "starter/Cargo.toml": "[package]",
+		"fixture/src/lib.rs": "fn f() {}", "plugin/skills/s/SKILL.md": "---", "tool": "bin",
+	})
+	r, err := b.NewRun(Layout{
+		Starter: filepath.Join(src, "starter"), Fixtures: map[string]string{"fx": filepath.Join(src, "fixture")},
+		Plugins: map[string]string{"pl": filepath.Join(src, "plugin")}, Links: map[string]string{"claude": filepath.Join(src, "tool")},
+		EmptyDirs: []string{".claude/skills"}, HomeFiles: map[string][]byte{".claude/settings.json": []byte("{}")},
+	})
+	require.NoError(t, err)
+	assert.True(t, r.HasRegistry)
+	for _, dir := range []string{"home", "project", "fixtures", "bin", "cargo-home", "tmp", "evidence", "registry", "project/.claude/skills"} {
+		assert.DirExists(t, r.Path(dir))
+	}
+	for _, f := range []string{"project/src/lib.rs", "fixtures/fx/src/lib.rs", "registry/pl/skills/s/SKILL.md", "home/.claude/settings.json"} {
+		assert.FileExists(t, r.Path(f))
+	}
+	for f, mode := range map[string]os.FileMode{"fixtures/fx": 0o555, "fixtures/fx/src": 0o555, "fixtures/fx/src/lib.rs": 0o444, "project/src/lib.rs": 0o644, "home/.claude/settings.json": 0o600} {
+		info, err := os.Lstat(r.Path(f))
+		require.NoError(t, err)
+		assert.Equal(t, mode, info.Mode().Perm(), f)
+	}
+	target, err := os.Readlink(r.Path("bin", "claude"))
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(src, "tool"), target)
+	require.NoError(t, r.Remove(), "read-only fixtures do not hinder it")
+	assert.NoDirExists(t, r.Dir)
+
+	bare, err := b.NewRun(Layout{Starter: filepath.Join(src, "starter")})
+	require.NoError(t, err)
+	assert.False(t, bare.HasRegistry)
+	assert.NoDirExists(t, bare.Path("registry"))
+
+	for what, l := range map[string]Layout{
+		"starter":   {Starter: filepath.Join(src, "none")},
+		"fixture x": {Starter: filepath.Join(src, "starter"), Fixtures: map[string]string{"x": filepath.Join(src, "none")}},
+		"plugin y":  {Starter: filepath.Join(src, "starter"), Plugins: map[string]string{"y": filepath.Join(src, "none")}},
+	} {
+		_, err := b.NewRun(l)
+		assert.ErrorContains(t, err, what)
+	}
+}
+
+func TestEnv(t *testing.T) {
+	r := &Run{Dir: "/s/b/r"}
+	assert.Equal(t, map[string]string{
+		"HOME": "/s/b/r/home", "PATH": "/s/b/r/bin:/tc/bin:/usr/bin:/bin", "TMPDIR": "/s/b/r/tmp", "CARGO_HOME": "/s/b/r/cargo-home",
+		"EVAL_EVIDENCE_DIR": "/s/b/r/evidence", "SYMPOSIUM_HOOK_TRACE": "/s/b/r/evidence/hook-trace.jsonl",
+	}, r.Env("/tc/bin"))
+}
+
+// special makes what a project may hold besides files and folders.
+func special(t *testing.T, dir string) {
+	t.Helper()
+	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "link")))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
+}
