@@ -37,6 +37,9 @@ func TestScript(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the enforced sandbox is Linux only")
 	}
+	if testing.Short() {
+		t.Skip("trials do not run under -short")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: scripts, Setup: setupScript, RequireExplicitExec: true, RequireUniqueNames: true,
 		UpdateScripts: os.Getenv("PROCTOR_UPDATE") != "",

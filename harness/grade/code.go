@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,6 +74,10 @@ func (g *grading) run(ctx context.Context) error {
 	g.code.InvalidSubmission = invalid(g.Submission, g.Task.Editable)
 	if len(g.code.InvalidSubmission) > 0 {
 		return nil
+	}
+	// A missing cargo would else look like code that does not build.
+	if _, err := exec.LookPath(filepath.Join(g.CargoBin, "cargo")); err != nil {
+		return fmt.Errorf("the Rust toolchain: %w", err)
 	}
 	first, err := g.copy()
 	if err != nil {
@@ -226,20 +231,28 @@ func (g *grading) copy() (*gradingCopy, error) {
 		return nil, err
 	}
 	c := &gradingCopy{dir: filepath.Join(g.Batch.Dir, id)}
+	if err := g.fill(c); err != nil {
+		c.remove()
+		return nil, fmt.Errorf("grading copy: %w", err)
+	}
+	return c, nil
+}
+
+func (g *grading) fill(c *gradingCopy) error {
 	for _, f := range []string{"", "home", "cargo-home", "tmp", "target", "bin"} {
 		if err := os.Mkdir(c.path(f), 0o755); err != nil {
-			return nil, fmt.Errorf("grading copy: %w", err)
+			return err
 		}
 	}
 	if _, err := treecopy.Copy(c.path("project"), g.Task.Starter, treecopy.CopyOptions{}); err != nil {
-		return nil, fmt.Errorf("grading copy: starter: %w", err)
+		return fmt.Errorf("starter: %w", err)
 	}
 	if err := workspace.CopyFixtures(c.path("fixtures"), g.Fixtures); err != nil {
-		return nil, fmt.Errorf("grading copy: %w", err)
+		return err
 	}
 	for _, e := range g.Task.Editable {
 		if err := removeAny(c.path("project", filepath.FromSlash(e))); err != nil {
-			return nil, fmt.Errorf("grading copy: %w", err)
+			return err
 		}
 	}
 	report, err := treecopy.Copy(c.path("project"), g.Submission.Dir, treecopy.CopyOptions{
@@ -251,12 +264,12 @@ func (g *grading) copy() (*gradingCopy, error) {
 		}},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("grading copy: submission: %w", err)
+		return fmt.Errorf("submission: %w", err)
 	}
 	if len(report.Skipped) > 0 {
-		return nil, fmt.Errorf("grading copy: the kept submission changed: %q", report.Skipped)
+		return fmt.Errorf("the kept submission changed: %q", report.Skipped)
 	}
-	return c, nil
+	return nil
 }
 
 func removeAny(path string) error {

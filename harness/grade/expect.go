@@ -16,7 +16,7 @@ type Evidence struct {
 	SkillEmpty bool   // the skill directory was empty before launch
 	Trace      symposium.Trace
 	Sync       symposium.SyncState
-	// Installed by skill; a skill without an entry has no source to compare with.
+	// Installed by skill; of a skill without an entry nothing is known.
 	Installed map[string]symposium.Installed
 	// Load is the transcript's observation of a skill.
 	Load func(skill string) transcript.Load
@@ -130,10 +130,12 @@ func (e *expecter) hook(key, event string) result.Verdict {
 }
 
 func (e *expecter) installed(skill string) *result.Verdict {
-	in := e.ev.Installed[skill]
+	in, known := e.ev.Installed[skill]
 	key := "skills." + skill + ".installed"
 	v := result.Pass
 	switch {
+	case !known:
+		v = e.say(key, result.Inconclusive, "nothing to compare the skill with")
 	case in.Unclear:
 		v = e.say(key, result.Inconclusive, "%s", in.Detail)
 	case in.Present && in.Marker && in.Matches:
@@ -147,10 +149,12 @@ func (e *expecter) installed(skill string) *result.Verdict {
 }
 
 func (e *expecter) notInstalled(skill string) *result.Verdict {
-	in := e.ev.Installed[skill]
+	in, known := e.ev.Installed[skill]
 	key := "skills." + skill + ".not_installed"
 	v := result.Pass
 	switch {
+	case !known:
+		v = e.say(key, result.Inconclusive, "the skill folder was not looked at")
 	case in.Unclear:
 		v = e.say(key, result.Inconclusive, "%s", in.Detail)
 	case e.ev.Tampered.Skill[skill] != "":
@@ -168,7 +172,8 @@ func (e *expecter) used(key string, load transcript.Load, loaded, otherwise resu
 	switch load {
 	case transcript.Loaded:
 		v = loaded
-	case transcript.Unknown:
+	case transcript.Attempted, transcript.NotObserved:
+	default:
 		v = e.say(key, result.Inconclusive, "the transcript cannot tell")
 		return &v
 	}
