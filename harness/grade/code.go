@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +20,6 @@ import (
 	"github.com/proctor-evals/proctor/harness/sandbox"
 	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/workspace"
-	"github.com/proctor-evals/proctor/internal/treecopy"
 )
 
 // Input is what a grading works from.
@@ -212,121 +210,4 @@ func invalid(s *workspace.Submission, editable []string) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// gradingCopy is a fresh project to grade in, laid out like a run directory.
-type gradingCopy struct{ dir string }
-
-func (c *gradingCopy) path(parts ...string) string {
-	return filepath.Join(append([]string{c.dir}, parts...)...)
-}
-
-func (c *gradingCopy) remove() { _ = treecopy.Remove(c.dir) }
-
-// copy builds a fresh copy: the starter and fixtures from the evals root, and from the submission
-// the editable paths alone, replaced exactly.
-func (g *grading) copy() (*gradingCopy, error) {
-	id, err := workspace.NewID()
-	if err != nil {
-		return nil, err
-	}
-	c := &gradingCopy{dir: filepath.Join(g.Batch.Dir, id)}
-	if err := g.fill(c); err != nil {
-		c.remove()
-		return nil, fmt.Errorf("grading copy: %w", err)
-	}
-	return c, nil
-}
-
-func (g *grading) fill(c *gradingCopy) error {
-	for _, f := range []string{"", "home", "cargo-home", "tmp", "target", "bin"} {
-		if err := os.Mkdir(c.path(f), 0o755); err != nil {
-			return err
-		}
-	}
-	if _, err := treecopy.Copy(c.path("project"), g.Task.Starter, treecopy.CopyOptions{}); err != nil {
-		return fmt.Errorf("starter: %w", err)
-	}
-	if err := workspace.CopyFixtures(c.path("fixtures"), g.Fixtures); err != nil {
-		return err
-	}
-	for _, e := range g.Task.Editable {
-		if err := removeAny(c.path("project", filepath.FromSlash(e))); err != nil {
-			return err
-		}
-	}
-	report, err := treecopy.Copy(c.path("project"), g.Submission.Dir, treecopy.CopyOptions{
-		Overwrite: true,
-		Options: treecopy.Options{Untrusted: true, Ignore: func(rel string) bool {
-			return !slices.ContainsFunc(g.Task.Editable, func(e string) bool {
-				return rel == e || strings.HasPrefix(rel, e+"/") || strings.HasPrefix(e, rel+"/")
-			})
-		}},
-	})
-	if err != nil {
-		return fmt.Errorf("submission: %w", err)
-	}
-	if len(report.Skipped) > 0 {
-		return fmt.Errorf("the kept submission changed: %q", report.Skipped)
-	}
-	return nil
-}
-
-func removeAny(path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		return treecopy.Remove(path)
-	}
-	return os.Remove(path)
-}
-
-// addCheck puts one hidden check into the copy, over anything of its name.
-func (c *gradingCopy) addCheck(check task.Check) error {
-	data, err := os.ReadFile(check.File)
-	if err != nil {
-		return fmt.Errorf("hidden check %s: %w", check.Name, err)
-	}
-	tests := c.path("project", "tests")
-	if info, err := os.Lstat(tests); err == nil && !info.IsDir() {
-		if err := os.Remove(tests); err != nil {
-			return fmt.Errorf("hidden check %s: %w", check.Name, err)
-		}
-	}
-	if err := os.MkdirAll(tests, 0o755); err != nil {
-		return fmt.Errorf("hidden check %s: %w", check.Name, err)
-	}
-	// tests/NAME/main.rs would be a second target of the same name.
-	for _, rel := range []string{check.Name + ".rs", check.Name} {
-		if err := removeAny(filepath.Join(tests, rel)); err != nil {
-			return fmt.Errorf("hidden check %s: %w", check.Name, err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(tests, check.Name+".rs"), data, 0o644); err != nil {
-		return fmt.Errorf("hidden check %s: %w", check.Name, err)
-	}
-	return nil
-}
-
-func (c *gradingCopy) env(cargoBin string) map[string]string {
-	return map[string]string{
-		"HOME": c.path("home"), "TMPDIR": c.path("tmp"), "CARGO_HOME": c.path("cargo-home"),
-		"CARGO_TARGET_DIR": c.path("target"), "CARGO_TERM_COLOR": "never",
-		"PATH": strings.Join([]string{cargoBin, "/usr/bin", "/bin"}, ":"),
-	}
-}
-
-func (c *gradingCopy) policy(denied []string, readable workspace.Readable) sandbox.Policy {
-	p := sandbox.Policy{DenyRead: denied}
-	for _, f := range []string{"project", "home", "cargo-home", "tmp", "target"} {
-		p.AllowWrite = append(p.AllowWrite, c.path(f))
-	}
-	p.AllowRead = append(append(p.AllowRead, p.AllowWrite...), c.path("fixtures"), c.path("bin"))
-	p.AllowRead = append(p.AllowRead, readable.Paths()...)
-	return p
 }

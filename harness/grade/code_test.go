@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -252,121 +251,6 @@ func TestInfrastructureErrors(t *testing.T) {
 		assert.Equal(t, result.Pass, got.Build, "what was found out stays")
 		assert.Equal(t, result.Skipped, got.Hidden["value_is_two"])
 	})
-}
-
-// A submission that cannot be graded as it is fails, and nothing of it runs.
-func TestInvalidSubmission(t *testing.T) {
-	for name, tt := range map[string]struct {
-		editable []string
-		make     func(t *testing.T, dir string)
-		want     string // "" is valid
-	}{
-		"a link in an editable folder": {[]string{"src"}, func(t *testing.T, dir string) {
-			require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "src/x.rs")))
-		}, `"src/x.rs" is a symbolic link`},
-		"the editable file is a link": {[]string{"src/lib.rs"}, func(t *testing.T, dir string) {
-			require.NoError(t, os.Remove(filepath.Join(dir, "src/lib.rs")))
-			require.NoError(t, os.Symlink("other.rs", filepath.Join(dir, "src/lib.rs")))
-		}, `"src/lib.rs" is a symbolic link`},
-		"the folder above is a link": {[]string{"src/lib.rs"}, func(t *testing.T, dir string) {
-			require.NoError(t, os.RemoveAll(filepath.Join(dir, "src")))
-			require.NoError(t, os.Symlink("tests", filepath.Join(dir, "src")))
-		}, `"src" is a symbolic link`},
-		"the folder above is a file": {[]string{"src/deep/lib.rs"}, func(t *testing.T, dir string) {
-			require.NoError(t, os.RemoveAll(filepath.Join(dir, "src")))
-			write(t, dir, map[string]string{"src": "a file"})
-		}, `"src" is not a folder`},
-		"a FIFO": {[]string{"src"}, func(t *testing.T, dir string) { require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "src/f"), 0o644)) }, `"src/f" is a FIFO`},
-		"a link elsewhere": {[]string{"src"}, func(t *testing.T, dir string) {
-			require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "link")))
-		}, ""},
-		"a link beside a like name": {[]string{"src"}, func(t *testing.T, dir string) {
-			require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "src2")))
-		}, ""},
-		"the editable folder is gone": {[]string{"src"}, func(t *testing.T, dir string) { require.NoError(t, os.RemoveAll(filepath.Join(dir, "src"))) }, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			in := newInput(t, nil)
-			in.Task.Editable = tt.editable
-			run := &workspace.Run{Dir: t.TempDir()}
-			require.NoError(t, os.Rename(in.Submission.Dir, run.Path("project")))
-			tt.make(t, run.Path("project"))
-			var err error
-			in.Submission, err = run.Capture(filepath.Join(t.TempDir(), "submission"))
-			require.NoError(t, err)
-			if tt.want == "" {
-				assert.Empty(t, invalid(in.Submission, in.Task.Editable))
-				return
-			}
-			in.OnStep = func(step string) { assert.Fail(t, "nothing may run", step) }
-			got := Code(t.Context(), in)
-			require.Empty(t, got.InfrastructureError)
-			assert.Contains(t, strings.Join(got.InvalidSubmission, "\n"), tt.want)
-			assert.Equal(t, result.Fail, got.Overall)
-			assert.Equal(t, result.Skipped, got.Build)
-		})
-	}
-}
-
-func TestGradingCopy(t *testing.T) {
-	for name, tt := range map[string]struct {
-		editable []string
-		changes  map[string]string
-		want     map[string]string // below project; "-" is absent
-	}{
-		"a folder, replaced exactly": {[]string{"src"}, map[string]string{"src/lib.rs": "mine", "src/unused.rs": "-", "src/new/deep.rs": "new", "README": "mine", "Cargo.toml": "mine"},
-			map[string]string{"src/lib.rs": "mine", "src/unused.rs": "-", "src/new/deep.rs": "new", "README": "-", "Cargo.toml": starterFiles()["Cargo.toml"], "tests/existing.rs": "#[test]\nfn there() {}\n"}},
-		"one file": {[]string{"src/lib.rs"}, map[string]string{"src/lib.rs": "mine", "src/unused.rs": "mine", "src/new.rs": "new"},
-			map[string]string{"src/lib.rs": "mine", "src/unused.rs": "not even Rust", "src/new.rs": "-"}},
-		"a deleted file":             {[]string{"src/lib.rs"}, map[string]string{"src/lib.rs": "-"}, map[string]string{"src/lib.rs": "-", "src/unused.rs": "not even Rust"}},
-		"a file in a folder's place": {[]string{"src"}, map[string]string{"src/lib.rs": "-", "src/unused.rs": "-", "src": "a file"}, map[string]string{"src": "a file"}},
-		"a folder in a file's place": {[]string{"src/lib.rs"}, map[string]string{"src/lib.rs": "-", "src/lib.rs/x": "in it"}, map[string]string{"src/lib.rs/x": "in it"}},
-		"new and deep":               {[]string{"a/b/c.rs"}, map[string]string{"a/b/c.rs": "new", "a/b/d.rs": "not editable"}, map[string]string{"a/b/c.rs": "new", "a/b/d.rs": "-"}},
-		"not there on either side":   {[]string{"nowhere/x"}, nil, map[string]string{"nowhere/x": "-"}},
-		"a like name":                {[]string{"src"}, map[string]string{"src2/x": "mine", "src.rs": "mine"}, map[string]string{"src2/x": "-", "src.rs": "-"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			in := newInput(t, tt.changes)
-			in.Task.Editable = tt.editable
-			g := &grading{Input: in}
-			c, err := g.copy()
-			require.NoError(t, err)
-			defer c.remove()
-			for rel, want := range tt.want {
-				data, err := os.ReadFile(c.path("project", rel))
-				if want == "-" {
-					assert.Error(t, err, rel)
-					continue
-				}
-				require.NoError(t, err)
-				assert.Equal(t, want, string(data), rel)
-			}
-			info, err := os.Lstat(c.path("fixtures/base/src/lib.rs"))
-			require.NoError(t, err)
-			assert.Equal(t, os.FileMode(0o444), info.Mode())
-		})
-	}
-}
-
-// A check takes its place whatever the submission put there.
-func TestAddCheck(t *testing.T) {
-	for name, tests := range map[string]map[string]string{
-		"nothing there": {}, "a file of the name": {"tests/c.rs": "mine"}, "a target folder of the name": {"tests/c/main.rs": "mine"}, "both": {"tests/c.rs": "mine", "tests/c/main.rs": "mine"},
-		"a folder in its place": {"tests/c.rs/x": "mine"}, "tests is a file": {"tests": "mine"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			c := &gradingCopy{dir: dir}
-			write(t, filepath.Join(dir, "project"), map[string]string{"src/lib.rs": ""})
-			write(t, filepath.Join(dir, "project"), tests)
-			check := task.Check{Name: "c", File: filepath.Join(write(t, t.TempDir(), map[string]string{"c.rs": valueCheck}), "c.rs")}
-			require.NoError(t, c.addCheck(check))
-			data, err := os.ReadFile(c.path("project/tests/c.rs"))
-			require.NoError(t, err)
-			assert.Equal(t, valueCheck, string(data))
-			assert.NoDirExists(t, c.path("project/tests/c"))
-		})
-	}
 }
 
 func names(t *testing.T, dir string) []string {

@@ -39,7 +39,9 @@ type Launch struct {
 	// file. Names are those of a shell variable, values are UTF-8.
 	Env map[string]string
 	// Proxy passes srt's own proxy variables on to the program, for launches with a network.
-	Proxy  bool
+	Proxy bool
+	// Dir is the working directory. Launches side by side need one each: srt makes mount points in
+	// it and removes them at the end, under the feet of another.
 	Dir    string
 	Policy Policy
 	// PolicyFile and StartFile are written for the launch, at places the policy does not let the

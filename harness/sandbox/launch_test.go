@@ -21,7 +21,6 @@ import (
 
 func TestExitCodeAndStreams(t *testing.T) {
 	t.Parallel()
-	b := newBox(t)
 	for id, tt := range map[string]struct {
 		script string
 		want   int
@@ -32,6 +31,7 @@ func TestExitCodeAndStreams(t *testing.T) {
 	} {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
+			b := newBox(t)
 			l := b.sh(t, id, tt.script)
 			l.Stdin = strings.NewReader("given\x00 on stdin")
 			out, errs, ended := b.run(t, l)
@@ -292,11 +292,13 @@ func TestLaunchesSideBySide(t *testing.T) {
 	devices := map[string]bool{}
 	var all []*controlled
 	for i := range n {
+		own := newBox(t)
+		own.rt = b.rt // the private folder is one and the same on the host
 		// With a network, srt keeps its sockets in the private folder, which is then to be seen.
-		l := b.sh(t, fmt.Sprint(i), `echo "$ID $(stat -c %d "$TMP") $(test -e "$TMP/of-the-host" && echo leak)"; echo ready; read x`)
+		l := own.sh(t, "", `echo "$ID $(stat -c %d "$TMP") $(test -e "$TMP/of-the-host" && echo leak)"; echo ready; read x`)
 		l.Env["ID"], l.Env["TMP"] = fmt.Sprint("id-", i), b.rt.PrivateTmp
 		l.Policy.AllowedDomains = []string{"127.0.0.1:1"}
-		all = append(all, b.start(t.Context(), l))
+		all = append(all, own.start(t.Context(), l))
 	}
 	for i, c := range all {
 		c.await(t)

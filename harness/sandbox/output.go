@@ -62,8 +62,10 @@ func (m *markWriter) Write(p []byte) (int, error) {
 	if m.seen {
 		return m.next.Write(p)
 	}
+	from := max(0, len(m.held)-len(m.mark)) // what was held before does not hold the whole mark
 	m.held = append(m.held, p...)
-	if i := bytes.Index(m.held, m.mark); i >= 0 {
+	if i := bytes.Index(m.held[from:], m.mark); i >= 0 {
+		i += from
 		m.seen = true
 		rest := append(slices.Clone(m.held[:i]), m.held[i+len(m.mark):]...)
 		m.held = nil
