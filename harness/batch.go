@@ -124,9 +124,12 @@ func (b *Batch) Prepare(ctx context.Context) error {
 		return err
 	}
 	b.space = space
-	srt := tools.ByName[setup.SRT]
+	srt, err := b.storedSRT()
+	if err != nil {
+		return err
+	}
 	b.runtime = sandbox.Runtime{
-		Node: tools.ByName[setup.Node].Path, SRT: srt.Path, Bwrap: tools.ByName[setup.Bubblewrap].Path,
+		Node: tools.ByName[setup.Node].Path, SRT: srt.Path, Bwrap: tools.ByName[setup.Bubblewrap].Path, Socat: tools.ByName[setup.Socat].Path,
 		Version: srt.Version, PrivateTmp: b.run.scratch.PrivateTmp,
 	}
 	b.boundary = b.runtime
@@ -168,6 +171,30 @@ func (b *Batch) addStandIn(path string) bool {
 		b.standIns = append(b.standIns, name)
 	}
 	return isStandIn(name)
+}
+
+// storedSRT is srt from the scratch: it runs a helper of its own inside, whose path every process of
+// the trial can see.
+func (b *Batch) storedSRT() (setup.Tool, error) {
+	tool := b.run.tools.ByName[setup.SRT]
+	// Path is <install>/node_modules/@anthropic-ai/sandbox-runtime/dist/cli.js.
+	modules := tool.Path
+	for filepath.Base(modules) != "node_modules" {
+		if modules == filepath.Dir(modules) {
+			return tool, fmt.Errorf("srt at %s is not in a folder node_modules", tool.Path)
+		}
+		modules = filepath.Dir(modules)
+	}
+	stored, err := b.run.scratch.StoreTree("srt", filepath.Dir(modules), tool.SHA256)
+	if err != nil {
+		return tool, err
+	}
+	rel, err := filepath.Rel(filepath.Dir(modules), tool.Path)
+	if err != nil {
+		return tool, err
+	}
+	tool.Path = filepath.Join(stored, rel)
+	return tool, nil
 }
 
 // links are what a run directory's bin/ holds: the client, sh and, with Symposium, cargo-agents.

@@ -46,6 +46,8 @@ type attack struct {
 	script string
 	// outside, if set, is run on the host in place of script, where the target differs there.
 	outside string
+	// fix, if set, is what a user can do when it is broken.
+	fix string
 	// only, if set, names the one configuration the attack is for.
 	only string
 }
@@ -182,6 +184,9 @@ func judge(a attack, configuration string, control, got map[int]string, i int) R
 		r.Verdict, r.Detail = CouldNotTell, "the attack did not run to its end inside"
 	case answer != "":
 		r.Verdict, r.Detail = Broken, answer
+		if a.fix != "" {
+			r.Detail += ": " + a.fix
+		}
 	case control[i] == "":
 		r.Verdict, r.Detail = CouldNotTell, "the attack reaches nothing outside the sandbox either, so it proves nothing"
 	}

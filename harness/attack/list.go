@@ -41,7 +41,8 @@ done`},
 
 	{guarantee: "hidden checks cannot be read", script: `grep -l "" "$TASKDIR"/checks/*`},
 	{guarantee: "the solution and the task cannot be read", script: `grep -l "" "$TASKDIR"/task.toml "$EVALS"/proctor.toml; ls "$EVALS" | grep -x tasks`},
-	{guarantee: "hidden checks are nowhere while the agent runs", outside: `find "$TASKDIR" -name "$CHECK*"`,
+	{guarantee: "hidden checks are nowhere while the agent runs",
+		fix: "another copy of the evals root is readable on this machine; add it to deny_read in proctor.toml", outside: `find "$TASKDIR" -name "$CHECK*"`,
 		script: `find / -xdev -name "$CHECK*"; find "$WORK" "$HOME" "$TMPDIR" -name "$CHECK*"; true`},
 	{guarantee: "results cannot be read or written", script: `
 grep -o "$CANARY" "$RESULTS/result.json"
@@ -87,6 +88,12 @@ for s in $SOCKETS; do socat -T 2 - "UNIX-CONNECT:$s" | grep -o "$CANARY" && echo
 	{guarantee: "processes outside cannot be seen", script: `
 printf %s "$PROCESS" >"$WORK/pattern"
 grep -lf "$WORK/pattern" /proc/[0-9]*/environ /proc/[0-9]*/cmdline
+rm -f "$WORK/pattern"`},
+	{guarantee: "no command line tells what is denied, or of you",
+		outside: `tr '\0' '\n' </proc/self/cmdline; printf '%s\n' "$EVALS" | grep -F -e "$EVALS"`,
+		script: `
+printf '%s\n' "$USERHOME/" "$EVALS" "$RESULTS" tmpfs >"$WORK/pattern"
+cat /proc/[0-9]*/cmdline | tr '\0' '\n' | grep -F -f "$WORK/pattern"
 rm -f "$WORK/pattern"`},
 	{guarantee: "no environment variable tells of you or of the task", outside: `env | grep -F -e "$HOMEDIR" -e "$EVALS" -e "$KEY"`,
 		script: `env | grep -v '^PATH=' | grep -F -e "$USERHOME/" -e "$EVALS" -e "$TASK" -e "$KEY" -e without-symposium -e with-symposium -e staged-skills`},

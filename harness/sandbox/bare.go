@@ -41,6 +41,7 @@ func (s Bare) Run(ctx context.Context, l Launch) (Ended, error) {
 	if limit == 0 {
 		limit = DefaultMaxOutput
 	}
+	go l.Quota.watch(ctx, l.Policy.AllowWrite, cancel)
 	budget := &outputBudget{left: limit, exceeded: func() { cancel(ErrOutputLimit) }}
 	var env []string
 	for name, value := range l.Env {

@@ -25,8 +25,8 @@ import (
 
 // Runtime is the installed sandbox: srt's entry script, the Node.js that runs it, and bubblewrap.
 type Runtime struct {
-	Node, SRT, Bwrap string
-	Version          string // srt's
+	Node, SRT, Bwrap, Socat string
+	Version                 string // srt's
 	// PrivateTmp is an existing, empty, short folder; each launch sees a fresh tmpfs there for
 	// srt's sockets (a socket path holds 107 bytes).
 	PrivateTmp string
@@ -55,6 +55,8 @@ type Launch struct {
 	Stderr io.Writer
 	// MaxOutput caps stdout and stderr together, in bytes; 0 means DefaultMaxOutput.
 	MaxOutput int64
+	// Quota bounds what the launch may leave in the folders its policy lets it write.
+	Quota Quota
 }
 
 // DefaultMaxOutput is the cap on a launch's output where none is set: 1 GiB.
@@ -88,12 +90,15 @@ func (rt Runtime) Run(ctx context.Context, l Launch) (Ended, error) {
 	if err := l.check(); err != nil {
 		return Ended{}, err
 	}
-	policy, err := l.Policy.JSON()
+	policy, err := l.Policy.settings(quietFile(l.PolicyFile), rt.Socat)
 	if err != nil {
 		return Ended{}, err
 	}
 	if err := os.WriteFile(l.PolicyFile, policy, 0o600); err != nil {
 		return Ended{}, fmt.Errorf("sandbox policy: %w", err)
+	}
+	if err := rt.writeQuietBwrap(quietFile(l.PolicyFile)); err != nil {
+		return Ended{}, err
 	}
 	nonce, err := newNonce()
 	if err != nil {
@@ -144,6 +149,7 @@ func (rt Runtime) attempt(parent context.Context, l Launch, nonce string, env []
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	budget := &outputBudget{left: limit, exceeded: func() { cancel(ErrOutputLimit) }}
+	go l.Quota.watch(ctx, l.Policy.AllowWrite, cancel)
 	mark := &markWriter{mark: []byte(nonce + "\n"), next: budget.writer(l.Stderr)}
 
 	res, err := proc.Run(ctx, proc.Command{

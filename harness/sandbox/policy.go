@@ -30,12 +30,18 @@ type srtPolicy struct {
 		AllowedDomains []string `json:"allowedDomains"`
 		DeniedDomains  []string `json:"deniedDomains"`
 	} `json:"network"`
+	// Named, because srt's own look-up of them has a second and fails on a busy machine.
+	BwrapPath string `json:"bwrapPath,omitempty"`
+	SocatPath string `json:"socatPath,omitempty"`
 }
 
 // JSON is the policy as srt's settings file, sorted and without duplicates, so that two equal
 // policies are equal bytes.
-func (p Policy) JSON() ([]byte, error) {
-	var out srtPolicy
+func (p Policy) JSON() ([]byte, error) { return p.settings("", "") }
+
+// settings is JSON with the programs srt is to use.
+func (p Policy) settings(bwrap, socat string) ([]byte, error) {
+	out := srtPolicy{BwrapPath: bwrap, SocatPath: socat}
 	out.Filesystem.DenyRead = tidy(p.DenyRead)
 	out.Filesystem.AllowRead = tidy(p.AllowRead)
 	out.Filesystem.AllowWrite = tidy(p.AllowWrite)

@@ -1,7 +1,10 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/proctor-evals/proctor/internal/treecopy"
@@ -23,4 +26,37 @@ func (b *Batch) StageTree(area Area, name, src string) (dir, sum string, err err
 		return "", "", fmt.Errorf("stage %s: %w", name, err)
 	}
 	return dir, sum, nil
+}
+
+// StoreTree keeps a copy of a program's folder in the scratch, by its content hash as set-up
+// recorded it, and returns the copy's path. It is for programs whose own path is visible inside a
+// trial and would tell of the user's home.
+func (s *Scratch) StoreTree(name, src, sum string) (string, error) {
+	dir := filepath.Join(s.Dir, "store")
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("store %s: %w", name, err)
+	}
+	stored := filepath.Join(dir, name+"-"+sum)
+	if info, err := os.Lstat(stored); err == nil && info.IsDir() {
+		return stored, nil
+	}
+	tmp, err := os.MkdirTemp(dir, unfinishedPrefix)
+	if err != nil {
+		return "", fmt.Errorf("store %s: %w", name, err)
+	}
+	copied := filepath.Join(tmp, "tree")
+	opts := treecopy.CopyOptions{Options: treecopy.Options{Ignore: func(rel string) bool { return filepath.Base(rel) == ".bin" }}}
+	if _, err := treecopy.Copy(copied, src, opts); err != nil {
+		return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
+	}
+	// Another runner may have been first; its copy is as good.
+	if err := os.Rename(copied, stored); err != nil && !exists(stored) {
+		return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
+	}
+	return stored, treecopy.Remove(tmp)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

@@ -58,7 +58,7 @@ func run(ctx context.Context, c Command) (Result, error) {
 	if c.PrivateTmp != "" {
 		argv = append(argv, "--tmpfs", c.PrivateTmp)
 	}
-	argv = append(append(argv, "--"), c.Argv...)
+	argv = append(append(argv, freshProc(os.Geteuid())...), c.Argv...)
 
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = c.Env, c.Dir
@@ -103,6 +103,18 @@ func run(ctx context.Context, c Command) (Result, error) {
 		return res, fmt.Errorf("proc: wait: %w", waitErr)
 	}
 	return res, nil
+}
+
+// freshProc ends bubblewrap's options with a /proc of the tree's own. The host's shows other
+// process ids: a bubblewrap inside would look itself up there and find a stranger or nobody.
+//
+// For root, --proc would also cover parts of /proc, and the kernel lets no nested sandbox mount a
+// /proc below a covered one. So root mounts it plainly, first thing in the tree.
+func freshProc(euid int) []string {
+	if euid != 0 {
+		return []string{"--proc", "/proc", "--"}
+	}
+	return []string{"--cap-add", "CAP_SYS_ADMIN", "--", "/bin/sh", "-c", `mount -t proc proc /proc && exec "$@"`, "sh"}
 }
 
 func exitCode(st *os.ProcessState) int {

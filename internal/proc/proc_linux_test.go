@@ -127,6 +127,19 @@ func TestRunnerKilled(t *testing.T) {
 	assert.Eventually(t, func() bool { return len(marked(t, marker)) == 0 }, 10*time.Second, 10*time.Millisecond, "the tree outlived its runner")
 }
 
+// TestOwnProc: a sandbox inside looks itself up in /proc by its process id there.
+func TestOwnProc(t *testing.T) {
+	var out bytes.Buffer
+	res, err := proc.Run(context.Background(), proc.Command{
+		// $$ is the shell's id in its own namespace; the loop makes ids that the host may not have.
+		Argv:   []string{"/bin/bash", "-c", `for i in 1 2 3; do (:); done; test "$(cut -d' ' -f1 /proc/self/stat)" != "" && test "$(bash -c 'echo $PPID')" = "$$" && grep -q bash /proc/$$/comm && echo own`},
+		Stdout: &out, Bwrap: bwrap(t),
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 0, res.ExitCode)
+	assert.Equal(t, "own\n", out.String())
+}
+
 func TestPrivateTmpVanishes(t *testing.T) {
 	dir := t.TempDir()
 	var out bytes.Buffer

@@ -1,0 +1,86 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"time"
+)
+
+// Causes of a launch ended for what it left on the disk.
+var (
+	ErrDiskLimit = errors.New("disk limit exceeded")
+	ErrFileLimit = errors.New("file limit exceeded")
+)
+
+// Quota bounds what a launch may have on the disk in all its writable folders together. A zero
+// field means its default.
+type Quota struct {
+	Bytes int64 // allocated, not apparent, size; default 20 GiB
+	Files int64 // files and folders; default 1 000 000
+}
+
+// The defaults: far above a Rust build, far below a disk.
+const (
+	defaultQuotaBytes = 20 << 30
+	defaultQuotaFiles = 1_000_000
+)
+
+// quotaInterval is how often usage is looked at. A program can exceed its quota by what it writes
+// in that time, so the quota protects the machine, not a byte count.
+const quotaInterval = time.Second
+
+// watch ends the launch through exceeded when the folders grow past q, until ctx ends.
+func (q Quota) watch(ctx context.Context, folders []string, exceeded func(error)) {
+	if q.Bytes == 0 {
+		q.Bytes = defaultQuotaBytes
+	}
+	if q.Files == 0 {
+		q.Files = defaultQuotaFiles
+	}
+	tick := time.NewTicker(quotaInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := q.check(ctx, folders); err != nil {
+			exceeded(err)
+			return
+		}
+	}
+}
+
+var errStop = errors.New("stop")
+
+func (q Quota) check(ctx context.Context, folders []string) error {
+	var bytes, files int64
+	var over error
+	for _, dir := range folders {
+		_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+			if ctx.Err() != nil {
+				return errStop
+			}
+			if err != nil {
+				return nil // it went away, or may not be entered: it is counted by what is seen
+			}
+			files++
+			if info, err := d.Info(); err == nil {
+				bytes += allocated(info)
+			}
+			switch {
+			case bytes > q.Bytes:
+				over = ErrDiskLimit
+			case files > q.Files:
+				over = ErrFileLimit
+			default:
+				return nil
+			}
+			return errStop
+		})
+	}
+	return over
+}
