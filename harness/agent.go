@@ -150,7 +150,7 @@ func (t *trial) launch(argv []string) sandbox.Launch {
 		Argv: argv, Env: env, Proxy: true, Dir: t.space.Path("project"), Home: t.space.Path("home"),
 		Policy:     t.Batch.space.TrialPolicy(t.space, t.denied, t.readable, t.gw.Addr()),
 		PolicyFile: t.space.Path("srt.json"), StartFile: t.space.Path("bin", "start"),
-		MaxOutput: t.run.engine.opts.MaxOutput,
+		MaxOutput: t.run.engine.opts.MaxOutput, Quota: t.run.engine.opts.quota(),
 	}
 }
 
@@ -171,6 +171,12 @@ func (t *trial) decideExecution(ended sandbox.Ended) {
 		set(result.TimedOut, "agent deadline of %s", t.Task.Deadlines.Agent)
 	case errors.Is(ended.Cause, sandbox.ErrOutputLimit):
 		set(result.ClientError, "output_limit")
+	case errors.Is(ended.Cause, sandbox.ErrDiskLimit):
+		set(result.ClientError, "disk_limit")
+		t.find("client_error", ended.Cause.Error())
+	case errors.Is(ended.Cause, sandbox.ErrFileLimit):
+		set(result.ClientError, "file_limit")
+		t.find("client_error", ended.Cause.Error())
 	case ended.Cause != nil:
 		set(result.Cancelled, "%v", ended.Cause)
 	case !ended.Started:

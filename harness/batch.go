@@ -124,9 +124,11 @@ func (b *Batch) Prepare(ctx context.Context) error {
 		return err
 	}
 	b.space = space
-	srt, err := b.storedSRT()
-	if err != nil {
-		return err
+	srt := tools.ByName[setup.SRT]
+	if srt.Path != "" { // an exploratory run may be without
+		if srt, err = b.storedSRT(); err != nil {
+			return err
+		}
 	}
 	b.runtime = sandbox.Runtime{
 		Node: tools.ByName[setup.Node].Path, SRT: srt.Path, Bwrap: tools.ByName[setup.Bubblewrap].Path, Socat: tools.ByName[setup.Socat].Path,
@@ -138,19 +140,11 @@ func (b *Batch) Prepare(ctx context.Context) error {
 	}
 	b.readable = workspace.Readable{
 		Toolchain: tools.Toolchain.Dir,
-		SRTVendor: filepath.Join(filepath.Dir(filepath.Dir(srt.Path)), "vendor"),
 	}
-	cache := e.opts.Cache
-	if cache == "" {
-		if user, err := os.UserCacheDir(); err == nil {
-			cache = filepath.Join(user, "proctor")
-		}
+	if srt.Path != "" {
+		b.readable.SRTVendor = filepath.Join(filepath.Dir(filepath.Dir(srt.Path)), "vendor")
 	}
-	b.denied = workspace.Denied{
-		Scratch: b.run.scratch.Dir, Evals: e.opts.Evals, Results: e.opts.resultsDir(), Cache: cache, Extra: e.opts.DenyRead,
-		Searched: filepath.SplitList(os.Getenv("PATH")),
-	}.Paths()
-
+	b.denied = b.run.deniedPaths()
 	if err := b.stageClient(ctx); err != nil {
 		return err
 	}

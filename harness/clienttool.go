@@ -81,6 +81,9 @@ func (b *Batch) stageOwnClient(name, path string) error {
 		return err
 	}
 	runtime := b.run.tools.ByName[setup.Node]
+	if runtime.Path == "" {
+		return fmt.Errorf("%s needs Node.js: install it with `proctor setup sandbox`", real)
+	}
 	staged, err := b.space.Stage(workspace.Common, "node", runtime.Path, runtime.SHA256)
 	b.clientLinks = map[string]string{name: filepath.Join(dir, rel), "node": staged}
 	b.client = result.Client{Name: name, SHA256: sum}

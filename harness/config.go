@@ -22,6 +22,8 @@ type fileConfig struct {
 	Configurations []string `toml:"configurations"`
 	Limits         struct {
 		OutputBytes *int64 `toml:"output_bytes"`
+		DiskBytes   *int64 `toml:"disk_bytes"`
+		Files       *int64 `toml:"files"`
 	} `toml:"limits"`
 }
 
@@ -41,13 +43,24 @@ func (o *Options) mergeFile(path string) error {
 	}
 	var problems []error
 	for _, key := range meta.Undecoded() {
-		problems = append(problems, fmt.Errorf("%s: unknown key %q; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes", path, key.String()))
+		problems = append(problems, fmt.Errorf("%s: unknown key %q; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files", path, key.String()))
 	}
 	if f.Jobs != nil && *f.Jobs < 1 {
 		problems = append(problems, fmt.Errorf("%s: jobs = %d: give a whole number of at least 1", path, *f.Jobs))
 	}
-	if f.Limits.OutputBytes != nil && *f.Limits.OutputBytes < 1 {
-		problems = append(problems, fmt.Errorf("%s: limits.output_bytes = %d: give a number of at least 1", path, *f.Limits.OutputBytes))
+	limits := []struct {
+		name  string
+		value *int64
+		field *int64
+	}{
+		{"output_bytes", f.Limits.OutputBytes, &o.MaxOutput},
+		{"disk_bytes", f.Limits.DiskBytes, &o.MaxDisk},
+		{"files", f.Limits.Files, &o.MaxFiles},
+	}
+	for _, l := range limits {
+		if l.value != nil && *l.value < 1 {
+			problems = append(problems, fmt.Errorf("%s: limits.%s = %d: give a number of at least 1", path, l.name, *l.value))
+		}
 	}
 	if len(problems) > 0 {
 		return errors.Join(problems...)
@@ -69,8 +82,10 @@ func (o *Options) mergeFile(path string) error {
 	if o.Jobs == 0 && f.Jobs != nil {
 		o.Jobs = *f.Jobs
 	}
-	if o.MaxOutput == 0 && f.Limits.OutputBytes != nil {
-		o.MaxOutput = *f.Limits.OutputBytes
+	for _, l := range limits {
+		if *l.field == 0 && l.value != nil {
+			*l.field = *l.value
+		}
 	}
 	for _, p := range f.DenyRead {
 		o.DenyRead = append(o.DenyRead, local(p))

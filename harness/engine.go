@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -37,7 +38,7 @@ func Open(opts Options) (*Engine, error) {
 		return nil, err
 	}
 	tasks, err := task.LoadAll(opts.Evals)
-	if err != nil {
+	if err := errors.Join(err, checkContents(opts.Evals, tasks)); err != nil {
 		return nil, err
 	}
 	adapter, err := client.Lookup(opts.Client)
@@ -116,6 +117,38 @@ func (e *Engine) needs() []setup.Need {
 	return needs
 }
 
+// locate finds the tools. An exploratory run goes on without srt, as the client's own sandbox is its
+// boundary: its trials then say that nothing could be graded. Bubblewrap it needs all the same, to
+// hold the process tree.
+func (e *Engine) locate(ctx context.Context) (*setup.Tools, error) {
+	opts := setup.Options{Cache: e.opts.Cache}
+	tools, err := setup.Locate(ctx, opts, e.needs()...)
+	var missing *setup.MissingError
+	if !e.opts.Exploratory || !errors.As(err, &missing) {
+		return tools, err
+	}
+	inSandbox := func(need setup.Need) bool { return need == setup.NeedSandbox }
+	if slices.ContainsFunc(missing.Problems, func(p setup.Problem) bool { return !inSandbox(p.Need) }) {
+		return nil, err
+	}
+	bwrap, lookErr := exec.LookPath(setup.Bubblewrap)
+	if lookErr != nil {
+		return nil, err
+	}
+	if bwrap, lookErr = filepath.Abs(bwrap); lookErr != nil {
+		return nil, err
+	}
+	sum, sumErr := fileSHA256(bwrap)
+	if sumErr != nil {
+		return nil, errors.Join(err, sumErr)
+	}
+	if tools, err = setup.Locate(ctx, opts, slices.DeleteFunc(e.needs(), inSandbox)...); err != nil {
+		return nil, err
+	}
+	tools.ByName[setup.Bubblewrap] = setup.Tool{Name: setup.Bubblewrap, Path: bwrap, SHA256: sum}
+	return tools, nil
+}
+
 // Run is one invocation: a plan on disk and the batches that carry it out.
 type Run struct {
 	engine  *Engine
@@ -125,6 +158,10 @@ type Run struct {
 	// rehearsal is the folder that holds the records of a rehearsal, else "".
 	rehearsal string
 	release   func()
+
+	deniedOnce sync.Once
+	denied     []string // see deniedPaths
+	surveyNote string
 
 	mu      sync.Mutex
 	record  result.Run
@@ -165,13 +202,16 @@ func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results st
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	tools, err := setup.Locate(ctx, setup.Options{Cache: e.opts.Cache}, e.needs()...)
+	tools, err := e.locate(ctx)
 	if err != nil {
 		return nil, err
 	}
 	scratch, err := workspace.OpenScratch(e.opts.Scratch)
 	if err != nil {
 		return nil, err
+	}
+	if n := len(scratch.Dir); e.opts.Exploratory && n > maxExploratoryScratch {
+		return nil, fmt.Errorf("scratch %s: %d characters are too long for an exploratory run: the client's own sandbox keeps sockets below it, whose paths hold 107 bytes, and without them refuses every command; set PROCTOR_SCRATCH to a path of at most %d", scratch.Dir, n, maxExploratoryScratch)
 	}
 	id, err := newRunID()
 	if err != nil {
@@ -203,6 +243,10 @@ func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results st
 	}
 	return r, nil
 }
+
+// maxExploratoryScratch is how long the scratch's path may be, in bytes, for the client's own sandbox
+// to fit its sockets into <scratch>/b-<12>/<12>/tmp/claude-socks-<16>.sock.
+const maxExploratoryScratch = 107 - len("/b-012345678901/012345678901/tmp/claude-socks-0123456789abcdef.sock")
 
 // Batches are the run's batches, one a task.
 func (r *Run) Batches() []*Batch { return r.batches }

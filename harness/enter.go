@@ -22,6 +22,9 @@ type Visit struct {
 	Stdin         io.Reader
 	Stdout        io.Writer
 	Stderr        io.Writer
+	// Change, if set, changes the launch. It is for tests that take a guarantee away and look whether
+	// the attack on it notices.
+	Change func(*sandbox.Launch)
 	// Before, if set, is called with the run directory when it is prepared, just before the launch.
 	Before func(run *workspace.Run) error
 	// After, if set, is called with the run directory when the program's tree is dead, just before
@@ -61,6 +64,9 @@ func (b *Batch) Enter(ctx context.Context, v Visit) (ended sandbox.Ended, err er
 	}
 	l := t.launch(v.Argv)
 	l.Stdin, l.Stdout, l.Stderr = v.Stdin, v.Stdout, v.Stderr
+	if v.Change != nil {
+		v.Change(&l)
+	}
 	if ended, err = t.boundary.Run(ctx, l); err != nil {
 		return ended, err
 	}

@@ -200,6 +200,9 @@ func (t *trial) evidence() grade.Evidence {
 			s = symposium.Skill{Name: name, Dir: filepath.Join(t.run.engine.opts.Evals, "plugins")}
 		}
 		ev.Installed[name] = symposium.CheckInstalled(skillDir, s)
+		if what := t.notKept(path.Join(t.spec.SkillDir, name)); what != "" {
+			ev.Installed[name] = symposium.Installed{Present: true, Unclear: true, Detail: what}
+		}
 		if who := t.touches(path.Join(t.spec.SkillDir, name)); who != "" {
 			ev.Tampered.Skill[name] = who
 		}
@@ -208,6 +211,17 @@ func (t *trial) evidence() grade.Evidence {
 		ev.Tampered.Evidence = who
 	}
 	return ev
+}
+
+// notKept says what of a place the capture left out, above it, at it or below it: then the kept
+// submission does not tell what was there.
+func (t *trial) notKept(place string) string {
+	for _, s := range t.submission.Report.Skipped {
+		if s.Path == "." || s.Path == place || strings.HasPrefix(place, s.Path+"/") || strings.HasPrefix(s.Path, place+"/") {
+			return fmt.Sprintf("%q is %s and was not kept", s.Path, s.Kind.Phrase())
+		}
+	}
+	return ""
 }
 
 // touches says which tool call, other than a successful reading one, names one of the given places.

@@ -103,8 +103,8 @@ func (b *Batch) count(byConfiguration map[string][]*result.Trial) (*result.Bench
 	return bench, nil
 }
 
-// look counts the batches of this task's content with the same client, model and configurations,
-// this one included.
+// look counts the batches of this task's content with the same client, model, isolation and
+// configurations, this one included.
 func (b *Batch) look() int {
 	n := 1
 	parent := filepath.Dir(b.results)
@@ -117,7 +117,8 @@ func (b *Batch) look() int {
 			continue
 		}
 		earlier, err := result.ReadBenchmark(filepath.Join(parent, entry.Name()))
-		if err != nil || earlier.ContentHash != b.Task.ContentHash || earlier.Model.Name != b.model().Name || earlier.Model.Kind != b.model().Kind {
+		if err != nil || earlier.ContentHash != b.Task.ContentHash || earlier.Model.Name != b.model().Name || earlier.Model.Kind != b.model().Kind ||
+			earlier.Isolation != b.run.engine.opts.mode() {
 			continue
 		}
 		if slices.ContainsFunc(b.run.engine.confs, func(c plan.Configuration) bool {

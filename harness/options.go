@@ -64,14 +64,20 @@ type Options struct {
 	DenyRead []string
 	// MaxOutput caps what the client of one trial may print, in bytes. Default: 1 GiB.
 	MaxOutput int64
+	// MaxDisk and MaxFiles bound what one launch may have on the disk in the folders it may write: the
+	// client's session, and each grading step. In allocated bytes and entries. Default: 20 GiB, 1 000 000.
+	MaxDisk, MaxFiles int64
 	// Cache is where setup keeps tools. Default: the user's cache folder.
 	Cache string
 	// OnEvent, if set, is told each stage as it begins. Calls do not overlap.
 	OnEvent func(Event)
 }
 
+// Variable is an environment variable and what it is for.
+type Variable struct{ Name, Meaning string }
+
 // Variables are the environment variables Environ reads, with what each one is for.
-var Variables = []struct{ Name, Meaning string }{
+var Variables = []Variable{
 	{"PROCTOR_EVALS", "evals root: the folder with tasks/"},
 	{"PROCTOR_SCRATCH", "where trials live"},
 	{"PROCTOR_RESULTS", "where results are kept"},
@@ -195,6 +201,9 @@ func (o Options) mode() string {
 	}
 	return sandbox.Enforced
 }
+
+// quota bounds what a launch of a trial may leave on the disk.
+func (o Options) quota() sandbox.Quota { return sandbox.Quota{Bytes: o.MaxDisk, Files: o.MaxFiles} }
 
 func (o Options) resultsDir() string {
 	if o.Results != "" {

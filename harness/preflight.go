@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness/plan"
@@ -30,6 +31,9 @@ func (t *trial) preflight() error {
 	return errors.Join(failed...)
 }
 
+// symposiumEntry finds Symposium in a client's hooks or MCP servers, however it is spelled.
+var symposiumEntry = regexp.MustCompile(`(?i)cargo[- ]agents|symposium`)
+
 // noSymposium checks that a baseline has no way to Symposium.
 func (t *trial) noSymposium() []error {
 	var failed []error
@@ -42,8 +46,8 @@ func (t *trial) noSymposium() []error {
 		failed = append(failed, fmt.Errorf("preflight: %s is there", path))
 	}
 	for name, content := range t.snapshot() {
-		if strings.Contains(content, "cargo-agents") {
-			failed = append(failed, fmt.Errorf("preflight: %s names cargo-agents", name))
+		if word := symposiumEntry.FindString(content); word != "" {
+			failed = append(failed, fmt.Errorf("preflight: %s names %s", name, word))
 		}
 	}
 	return failed

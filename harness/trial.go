@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"time"
 
@@ -145,7 +146,8 @@ func (t *trial) perform(ctx context.Context) error {
 	}
 	t.rec.Timings.Grading = elapsed(started)
 	t.observe()
-	return nil
+	t.surveyFinding()
+	return t.excludeIfReached()
 }
 
 func (t *trial) emitStage(s Stage, detail string) {
@@ -161,11 +163,15 @@ func elapsed(since time.Time) *float64 {
 func (t *trial) grade(ctx context.Context) error {
 	in := grade.Input{
 		Task: t.Task, Fixtures: t.fixtureDirs(), Submission: t.submission, Batch: t.Batch.space, Sandbox: t.runtime,
-		Denied: t.denied, Readable: t.readable, CargoBin: t.run.tools.Toolchain.Bin, Out: filepath.Join(t.dir, "grading"),
+		Denied: t.denied, Readable: t.readable, CargoBin: t.run.tools.Toolchain.Bin, Quota: t.run.engine.opts.quota(), Out: filepath.Join(t.dir, "grading"),
 		OnStep: func(name string) { t.emitStage(StageGrading, name) },
 	}
 	code := grade.Code(ctx, in)
-	edits, err := workspace.EditsOutside(t.Task.Starter, t.submission.Dir, t.Task.Editable, t.knownPaths())
+	known, err := t.knownPaths()
+	if err != nil {
+		return err
+	}
+	edits, err := workspace.EditsOutside(t.Task.Starter, t.submission.Dir, t.Task.Editable, known)
 	if err != nil {
 		return err
 	}
@@ -182,9 +188,22 @@ func (t *trial) grade(ctx context.Context) error {
 }
 
 // knownPaths are the paths in the project that are not the agent's edits: the lock file cargo
-// writes, and what Symposium or the runner put there.
-func (t *trial) knownPaths() []string {
-	return []string{"Cargo.lock", t.spec.SkillDir, filepath.Dir(t.spec.SkillDir) + "/.gitignore"}
+// writes and, where skills were delivered, the skills in the client's folder. A delivered skill that
+// the agent changed is told by its expectation, not here.
+func (t *trial) knownPaths() ([]string, error) {
+	known := []string{"Cargo.lock"}
+	if t.plan.Configuration.Skills == plan.DeliverNone {
+		return known, nil
+	}
+	skills, err := t.skills()
+	if err != nil {
+		return nil, err
+	}
+	for name := range skills {
+		known = append(known, path.Join(t.spec.SkillDir, name))
+	}
+	// Releases up to 0.4.0 put one beside the skill folder they made.
+	return append(known, path.Join(path.Dir(t.spec.SkillDir), ".gitignore")), nil
 }
 
 // observe decides expectations, the audit and the exclusions from what was kept.

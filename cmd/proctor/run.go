@@ -83,7 +83,11 @@ func exit(stderr io.Writer, err error, code int) int {
 		return exitOK
 	}
 	if !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(stderr, "proctor: %v\n", err)
+		between := " "
+		if strings.Contains(err.Error(), "\n") {
+			between = "\n" // a list of file:line:column, each at the start of its line
+		}
+		fmt.Fprintf(stderr, "proctor:%s%v\n", between, err)
 		return code
 	}
 	return exitOK
@@ -92,7 +96,7 @@ func exit(stderr io.Writer, err error, code int) int {
 // options are the flags shared by commands, over the environment.
 func options(name string, args []string, stderr io.Writer) (harness.Options, []string, error) {
 	o, err := harness.Environ(os.Getenv)
-	if err != nil {
+	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
 		return o, nil, err
 	}
 	fs := flag.NewFlagSet("proctor "+name, flag.ContinueOnError)

@@ -42,7 +42,9 @@ func show(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	state := string(run.State)
-	if run.Cause != "" {
+	if run.Cause == result.CauseLost {
+		state = "lost: its runner died before it could finish"
+	} else if run.Cause != "" {
 		state += " (" + report.Clean(run.Cause) + ")"
 	}
 	fmt.Fprintf(stdout, "run %s: %s\n", run.RunID, state)
@@ -81,12 +83,10 @@ func runDir(runs, name string) (string, error) {
 		if latest != "" && second(e.Name()) != second(latest) {
 			break
 		}
+		// A folder without a readable record is a run that a full disk kept from being planned.
 		run, err := result.ReadRun(filepath.Join(runs, e.Name()))
-		if latest == "" || (err == nil && run.StartedAt.After(started)) {
-			latest = e.Name()
-			if err == nil {
-				started = run.StartedAt
-			}
+		if err == nil && (latest == "" || run.StartedAt.After(started)) {
+			latest, started = e.Name(), run.StartedAt
 		}
 	}
 	if latest != "" {

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/sandbox"
 	"github.com/proctor-evals/proctor/harness/workspace"
 )
 
@@ -50,43 +51,40 @@ type attack struct {
 	fix string
 	// only, if set, names the one configuration the attack is for.
 	only string
+	// needs, if set, names the target without which this machine has nothing to attack.
+	needs string
 }
 
-const marker = "\x1e" // record separator: no target's content holds it
-
-// combined is all attacks in one script, each in a subshell with its output between markers.
-func combined(attacks []attack, outside bool) string {
+// combined is all attacks in one script, each in a subshell with its output between two lines that
+// begin with mark.
+func combined(attacks []attack, mark string, outside bool) string {
 	var b strings.Builder
 	for i, a := range attacks {
 		body := a.script
 		if outside && a.outside != "" {
 			body = a.outside
 		}
-		fmt.Fprintf(&b, "printf '%s%d\\n'\n( %s\n) </dev/null 2>/dev/null\nprintf '%s.\\n'\n", marker, i, body, marker)
+		fmt.Fprintf(&b, "printf '\\n%s %d\\n'\n( %s\n) </dev/null 2>/dev/null\nprintf '\\n%s end\\n'\n", mark, i, body, mark)
 	}
 	return b.String()
 }
 
-// answers maps an attack's index to what it printed, for those that ran to their end.
-func answers(out []byte, n int) map[int]string {
+// answers maps an attack's index to what it printed, for those that ran to their end. What an
+// attack printed may hold anything but mark, which is made anew for each run: if mark is found
+// where it cannot be, everything from there on counts as not run.
+func answers(out []byte, mark string, n int) map[int]string {
 	got := map[int]string{}
-	for part := range strings.SplitSeq(string(out), marker) {
-		head, body, ok := strings.Cut(part, "\n")
-		if !ok || head == "." {
-			continue
+	rest := string(out)
+	for i := range n {
+		before, after, ok := strings.Cut(rest, fmt.Sprintf("\n%s %d\n", mark, i))
+		if !ok || strings.Contains(before, mark) || strings.TrimSpace(before) != "" {
+			return got
 		}
-		var i int
-		if _, err := fmt.Sscanf(head, "%d", &i); err != nil || i < 0 || i >= n {
-			continue
+		body, next, ok := strings.Cut(after, fmt.Sprintf("\n%s end\n", mark))
+		if !ok || strings.Contains(body, mark) {
+			return got
 		}
-		got[i] = strings.TrimSpace(body)
-	}
-	// Without its end marker the last one was cut short.
-	if last := bytes.LastIndex(out, []byte(marker)); last >= 0 && !bytes.HasPrefix(out[last:], []byte(marker+".")) {
-		var i int
-		if _, err := fmt.Sscanf(string(out[last+1:]), "%d", &i); err == nil {
-			delete(got, i)
-		}
+		got[i], rest = strings.TrimSpace(body), next
 	}
 	return got
 }
@@ -97,9 +95,14 @@ const KeyVariable = "PROCTOR_ATTACK_KEY"
 
 // Run attacks the given configurations of a prepared batch, one visit each.
 func Run(ctx context.Context, b *harness.Batch, configurations []string) ([]Result, error) {
+	return run(ctx, b, configurations, nil)
+}
+
+// run is Run with a change to each launch, for tests that take a guarantee away.
+func run(ctx context.Context, b *harness.Batch, configurations []string, change func(*sandbox.Launch)) ([]Result, error) {
 	var results []Result
 	for _, c := range configurations {
-		r, err := runOne(ctx, b, c)
+		r, err := runOne(ctx, b, c, change)
 		if err != nil {
 			return results, fmt.Errorf("%s: %w", c, err)
 		}
@@ -108,16 +111,20 @@ func Run(ctx context.Context, b *harness.Batch, configurations []string) ([]Resu
 	return results, nil
 }
 
-func runOne(ctx context.Context, b *harness.Batch, configuration string) (results []Result, err error) {
+func runOne(ctx context.Context, b *harness.Batch, configuration string, change func(*sandbox.Launch)) (results []Result, err error) {
 	targets, err := plant(b)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, targets.remove()) }()
-	attacks := list(configuration)
+	attacks := list(configuration, targets.vars)
+	mark, err := workspace.NewID()
+	if err != nil {
+		return nil, err
+	}
 
 	host := exec.CommandContext(ctx, "/bin/sh", "-s")
-	host.Stdin = strings.NewReader(targets.prelude() + combined(attacks, true))
+	host.Stdin = strings.NewReader(targets.prelude() + combined(attacks, mark, true))
 	host.Env = append(os.Environ(), targets.hostEnv()...)
 	host.Dir = targets.hostDir
 	outside, _ := host.Output() // an attack's failure is its own
@@ -128,10 +135,10 @@ func runOne(ctx context.Context, b *harness.Batch, configuration string) (result
 	escaped := false
 	var inside bytes.Buffer
 	ended, err := b.Enter(ctx, harness.Visit{
-		Configuration: configuration, Argv: []string{"/bin/sh", "-s"}, Stdin: script, Stdout: &inside,
+		Configuration: configuration, Argv: []string{"/bin/sh", "-s"}, Stdin: script, Stdout: &inside, Change: change,
 		Before: func(run *workspace.Run) error {
 			targets.inRun(run, b.Place().Staged)
-			script.Reader = strings.NewReader(targets.prelude() + combined(attacks, false) + leftBehind)
+			script.Reader = strings.NewReader(targets.prelude() + combined(attacks, mark, false) + leftBehind)
 			return nil
 		},
 		After: func(run *workspace.Run) error {
@@ -151,7 +158,7 @@ func runOne(ctx context.Context, b *harness.Batch, configuration string) (result
 	if !ended.Started {
 		return nil, fmt.Errorf("the sandbox did not start: %s", ended.Diagnosis)
 	}
-	control, got := answers(outside, len(attacks)), answers(inside.Bytes(), len(attacks))
+	control, got := answers(outside, mark, len(attacks)), answers(inside.Bytes(), mark, len(attacks))
 	for i, a := range attacks {
 		results = append(results, judge(a, configuration, control, got, i))
 	}

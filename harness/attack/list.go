@@ -2,11 +2,12 @@ package attack
 
 import "github.com/proctor-evals/proctor/harness/plan"
 
-// list is every attack on one configuration. The variables are set by targets.prelude.
-func list(configuration string) []attack {
+// list is every attack on one configuration for which this machine has a target. vars are the
+// targets, which targets.prelude gives the scripts as variables.
+func list(configuration string, vars map[string]string) []attack {
 	var out []attack
 	for _, a := range all {
-		if configuration == plan.WithSymposium && a.only == plan.Baseline {
+		if configuration == plan.WithSymposium && a.only == plan.Baseline || a.needs != "" && vars[a.needs] == "" {
 			continue
 		}
 		out = append(out, a)
@@ -37,6 +38,11 @@ for p in /proc/[0-9]* /proc/self /proc/thread-self; do
 	grep -o "$CANARY" "$p/root$HOMEDIR/secret" && echo "through $p/root"
 	for f in "$p"/fd/*; do case $(readlink "$f") in "$HOMEDIR"*) echo "open in $f" ;; esac; done
 done`},
+	{guarantee: "files your shell holds open cannot be read", needs: "HELD", script: `
+# bash, since dash knows no descriptor above 9.
+bash -c 'cat <&'"$HELD" | grep -o "$CANARY"
+for p in /proc/[0-9]* /proc/self; do grep -o "$CANARY" "$p/fd/$HELD" && echo "through $p/fd/$HELD"; done`,
+		outside: `bash -c 'exec '"$HELD"'<"$1"; cat <&'"$HELD" - "$HOMEDIR/secret" | grep -o "$CANARY"`},
 	{guarantee: "your home cannot be written", script: `: >"$HOMEDIR/written" && echo "wrote $HOMEDIR/written"`},
 
 	{guarantee: "hidden checks cannot be read", script: `grep -l "" "$TASKDIR"/checks/*`},
@@ -58,9 +64,12 @@ for d in "$RUN/bin" "$RUN"/fixtures "$RUN"/fixtures/* "$RUN/registry" "$STAGED";
 	: >"$d/written" && echo "wrote in $d"
 	mv "$d" "$d.moved" && echo "moved $d"
 done
-for f in "$RUN"/fixtures/*/* "$RUN/bin/start" "$STAGED"/*; do
+for f in "$RUN"/fixtures/*/* "$RUN"/bin/* "$STAGED"/*; do
+	[ "$f" -ef /bin/sh ] && continue
 	echo >>"$f" && echo "wrote $f"
 	chmod u+w "$f" && echo "changed the mode of $f"
+	ln "$(readlink -f "$f")" "$WORK/hard" && echo "linked $f"
+	rm -f "$WORK/hard"
 done
 # The run directory itself is a private, empty stand-in here; what is written into it must stay here.
 : >"$RUN/written"
@@ -84,6 +93,51 @@ for host in 127.0.0.1 localhost 127.1 2130706433 0 '[::1]' '[::ffff:127.0.0.1]';
 done`},
 	{guarantee: "unix sockets of other programs cannot be reached", script: `
 for s in $SOCKETS; do socat -T 2 - "UNIX-CONNECT:$s" | grep -o "$CANARY" && echo "by $s"; done`},
+	{guarantee: "abstract unix sockets of other programs cannot be reached", needs: "ABSTRACT", script: `
+socat -T 2 - "ABSTRACT-CONNECT:$ABSTRACT" | grep -o "$CANARY"
+grep -o "$ABSTRACT" /proc/net/unix`},
+	{guarantee: "your ssh agent, message buses, docker and keyring services cannot be reached", needs: "SERVICES", script: `
+for s in $SERVICES; do socat -u OPEN:/dev/null "UNIX-CONNECT:$s" && echo "by $s"; done`},
+	{guarantee: "no variable leads to your ssh agent, message bus or display",
+		outside: `printf '%s\n' "$SSH_AUTH_SOCK"`, script: `env | grep -E '^(SSH_|DBUS_|GPG_|XDG_|DISPLAY|WAYLAND_|DOCKER_)'`},
+	{guarantee: "the machine's other addresses cannot be reached", needs: "ADDRESS", script: `
+bash -c 'exec 3<>/dev/tcp/'"${ADDRESS% *}/${ADDRESS#* }"' && cat <&3' | grep -o "$CANARY" && echo "by TCP"
+echo x | socat -T 1 - "UDP:${ADDRESS% *}:${ADDRESS#* }" | grep -o "$CANARY" && echo "by UDP"`},
+	{guarantee: "names cannot be resolved", needs: "NAME", script: `getent ahosts "$NAME"`},
+	{guarantee: "the network has no interface but the sandbox's own loopback", outside: `tail -n +3 /proc/net/dev; cat /proc/net/route`, script: `
+tail -n +3 /proc/net/dev | grep -v '^ *lo:'
+tail -n +2 /proc/net/route`},
+	{guarantee: "your keys in the kernel's keyring cannot be read", needs: "KEYNAME", script: `
+perl -e '
+my ($keyctl, $name) = @ARGV;
+my $type = "user";
+# Link every keyring that can be seen into the own one (KEYCTL_LINK), then search and read.
+open my $keys, "<", "/proc/keys" and do { while (<$keys>) { syscall($keyctl, 8, hex((split)[0]), -3) } };
+for my $ring (-2, -3, -4, -5) {
+	my $id = syscall($keyctl, 10, $ring, $type, $name, 0);
+	next if $id < 0;
+	my $value = "\0" x 64;
+	syscall($keyctl, 11, $id, $value, 64) > 0 and print "$value\n";
+}' "$KEYCTL" "$KEYNAME" | grep -ao "$CANARY"`},
+	{guarantee: "/dev/shm of other programs cannot be seen", needs: "SHMDIR", script: `
+grep -o "$CANARY" "$SHMDIR/secret"; ls /dev/shm /run/shm | grep -F "$(basename "$SHMDIR")"; : >"$SHMDIR/written" && echo "wrote $SHMDIR"; true`},
+	{guarantee: "the machine's settings cannot be changed", needs: "SETTINGS", outside: `test -w /proc/sys/kernel/core_pattern && echo writable`, script: `
+# Writing one of these as root is a way out: the kernel runs what core_pattern names, outside.
+find /proc /sys -path '/proc/[0-9]*' -prune -o -path /proc/self -prune -o -path /proc/thread-self -prune -o -type f -writable -print | head
+mknod "$WORK/disk" b 8 0 && echo "made a device"
+mount -o remount,rw / && echo "remounted /"
+for d in $MASKED; do umount -l "$d" && echo "took $d away"; done`},
+	{guarantee: "the sandbox's own processes cannot be looked into",
+		outside: `cat /proc/$$/maps | grep -m1 -o r-xp`, script: `
+own=$(readlink /proc/self/ns/user)
+for p in /proc/[0-9]*; do
+	[ "$(readlink "$p/ns/user")" = "$own" ] && continue
+	cat "$p/environ" | tr '\0' '\n' | head -1
+	head -1 "$p/maps"
+	(exec 3<>"$p/mem") && echo "opened $p/mem"
+	readlink "$p/root" "$p/cwd" "$p/exe" "$p/fd/0"
+done
+true`},
 	{guarantee: "shared memory of other programs cannot be seen", script: `ipcs -m | grep -w "$SHMID"`},
 	{guarantee: "processes outside cannot be seen", script: `
 printf %s "$PROCESS" >"$WORK/pattern"

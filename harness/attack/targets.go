@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/sandbox"
@@ -24,8 +26,10 @@ type targets struct {
 	hostDir   string // a folder in the user's home; the outside runs work in it
 	made      []string
 	listeners []net.Listener
+	packets   []net.PacketConn
 	process   *exec.Cmd
 	shm       string
+	undo      []func()
 }
 
 // plant puts the targets in place. What it made is removed by remove, also after an error.
@@ -90,6 +94,9 @@ func plant(b *harness.Batch) (t *targets, err error) {
 		v[name] = dir
 	}
 	if err := t.listen(canary); err != nil {
+		return t, err
+	}
+	if err := t.plantInSystem(canary); err != nil {
 		return t, err
 	}
 	return t, t.start()
@@ -168,7 +175,78 @@ func (t *targets) listen(canary string) error {
 		sockets = append(sockets, path)
 	}
 	t.vars["SOCKETS"] = strings.Join(sockets, " ")
+	if err := t.listenBeyondLoopback(canary, answer); err != nil {
+		return err
+	}
+	abstract := filepath.Base(t.hostDir)
+	if l, err := net.Listen("unix", "@"+abstract); err == nil {
+		answer(l)
+		t.vars["ABSTRACT"] = abstract
+	}
+	// What is listening anyway: nothing is said to it, a connection is enough.
+	var services []string
+	for _, path := range serviceSockets() {
+		if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
+			_ = c.Close()
+			services = append(services, path)
+		}
+	}
+	t.vars["SERVICES"] = strings.Join(append(services, sockets[0]), " ")
 	return nil
+}
+
+// listenBeyondLoopback opens a TCP and a UDP service on an address of the machine's that is not
+// loopback, where it has one.
+func (t *targets) listenBeyondLoopback(canary string, answer func(net.Listener)) error {
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		return err
+	}
+	for _, a := range addrs {
+		ip, ok := a.(*net.IPNet)
+		if !ok || ip.IP.IsLoopback() || ip.IP.To4() == nil {
+			continue
+		}
+		l, err := net.Listen("tcp", net.JoinHostPort(ip.IP.String(), "0"))
+		if err != nil {
+			continue
+		}
+		answer(l)
+		host, port, _ := net.SplitHostPort(l.Addr().String())
+		if u, err := net.ListenPacket("udp", net.JoinHostPort(host, port)); err == nil {
+			t.packets = append(t.packets, u)
+			go func() {
+				var buf [64]byte
+				for {
+					_, from, err := u.ReadFrom(buf[:])
+					if err != nil {
+						return
+					}
+					_, _ = u.WriteTo([]byte(canary+"\n"), from)
+				}
+			}()
+		}
+		t.vars["ADDRESS"] = host + " " + port
+		break
+	}
+	// A machine without a name server has nothing to attack.
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	const name = "example.com" // reserved for documentation, RFC 2606
+	if found, err := net.DefaultResolver.LookupHost(ctx, name); err == nil && len(found) > 0 {
+		t.vars["NAME"] = name
+	}
+	return nil
+}
+
+// serviceSockets are where a user's services listen.
+func serviceSockets() []string {
+	paths := []string{os.Getenv("SSH_AUTH_SOCK"), "/run/docker.sock", "/var/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock", "/run/dbus/system_bus_socket"}
+	for _, pattern := range []string{"/run/user/*/bus", "/run/user/*/docker.sock", "/run/user/*/keyring/*", "/run/user/*/gnupg/S.gpg-agent*", "/run/user/*/podman/podman.sock", "/tmp/.X11-unix/*", "/tmp/ssh-*/agent.*"} {
+		found, _ := filepath.Glob(pattern)
+		paths = append(paths, found...)
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return p == "" || strings.ContainsAny(p, " \t\n") })
 }
 
 var shmID = regexp.MustCompile(`\d+`)
@@ -195,6 +273,12 @@ func (t *targets) remove() error {
 	for _, l := range t.listeners {
 		_ = l.Close()
 	}
+	for _, p := range t.packets {
+		_ = p.Close()
+	}
+	for _, undo := range slices.Backward(t.undo) {
+		undo()
+	}
 	if t.process != nil && t.process.Process != nil {
 		_ = t.process.Process.Kill()
 		_ = t.process.Wait()
@@ -210,7 +294,7 @@ func (t *targets) remove() error {
 
 // hostEnv is what the outside runs have besides the user's own environment.
 func (t *targets) hostEnv() []string {
-	return []string{"PATH=" + filepath.Join(t.hostDir, "bin") + ":" + os.Getenv("PATH"), "PROCTOR_ATTACK_AT=" + t.hostDir}
+	return []string{"SSH_AUTH_SOCK=" + filepath.Join(t.hostDir, "s"), "PATH=" + filepath.Join(t.hostDir, "bin") + ":" + os.Getenv("PATH"), "PROCTOR_ATTACK_AT=" + t.hostDir}
 }
 
 // inRun sets the variables that tell of the run directory.

@@ -47,7 +47,7 @@ func Run(t *testing.T) {
 		t.Skip("trials do not run under -short")
 	}
 	opts, err := harness.Environ(os.Getenv)
-	if err != nil {
+	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
 		t.Fatal(err)
 	}
 	engine, err := harness.Open(opts)
@@ -129,18 +129,26 @@ func (x *exam) task(t *testing.T, tk *task.Task) {
 			return
 		}
 	}
-	cause := x.trials(t, batch)
+	cause, ran := x.trials(t, batch)
+	if ran == 0 {
+		var names []string
+		for _, p := range batch.Plan() {
+			names = append(names, p.Name())
+		}
+		t.Errorf("no trial matches -run; the trials are: %s", strings.Join(names, ", "))
+	}
 	if cause == nil {
 		cause = context.Cause(x.ctx)
 	}
 	x.finish(t, batch, cause)
 }
 
-// trials runs the trials in order and returns why it stopped early, or nil.
-func (x *exam) trials(t *testing.T, b *harness.Batch) error {
-	var stopped error
+// trials runs the trials in order and returns why it stopped early, or nil, and how many -run
+// selected.
+func (x *exam) trials(t *testing.T, b *harness.Batch) (stopped error, selected int) {
 	for _, p := range b.Plan() {
 		t.Run(p.Name(), func(t *testing.T) {
+			selected++
 			if stopped == nil {
 				stopped = x.fits(t, b)
 			}
@@ -160,7 +168,7 @@ func (x *exam) trials(t *testing.T, b *harness.Batch) error {
 			judge(t, rec, filepath.Join(b.Results(), p.Name()))
 		})
 	}
-	return stopped
+	return stopped, selected
 }
 
 // judge maps a trial's result to its subtest.

@@ -32,6 +32,7 @@ type Input struct {
 	Denied     []string
 	Readable   workspace.Readable
 	CargoBin   string // the toolchain's own bin folder
+	Quota      sandbox.Quota
 	Out        string // where the steps' output is kept
 	// OnStep, if set, is told each step's name as it starts.
 	OnStep func(name string)
@@ -72,6 +73,9 @@ func (g *grading) run(ctx context.Context) error {
 	g.code.InvalidSubmission = invalid(g.Submission, g.Task.Editable)
 	if len(g.code.InvalidSubmission) > 0 {
 		return nil
+	}
+	if g.Sandbox.SRT == "" {
+		return errors.New("srt is not installed, and no submission is graded outside it: install it with `proctor setup sandbox`")
 	}
 	// A missing cargo would else look like code that does not build.
 	if _, err := exec.LookPath(filepath.Join(g.CargoBin, "cargo")); err != nil {
@@ -146,7 +150,7 @@ func (g *grading) step(ctx context.Context, c *gradingCopy, name string, accept 
 		Argv: append([]string{filepath.Join(g.CargoBin, "cargo")}, args...),
 		Env:  c.env(g.CargoBin), Dir: c.path("project"), Home: c.path("home"),
 		Policy: c.policy(g.Denied, g.Readable), PolicyFile: c.path("srt.json"), StartFile: c.path("bin", "start"),
-		Stdout: stdout, Stderr: stderr, MaxOutput: maxStepOutput,
+		Stdout: stdout, Stderr: stderr, MaxOutput: maxStepOutput, Quota: g.Quota,
 	})
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
@@ -159,6 +163,9 @@ func (g *grading) step(ctx context.Context, c *gradingCopy, name string, accept 
 		return result.Timeout, nil
 	case errors.Is(ended.Cause, sandbox.ErrOutputLimit):
 		g.code.Reasons[name] = fmt.Sprintf("printed more than %d bytes", int64(maxStepOutput))
+		return result.Fail, nil
+	case errors.Is(ended.Cause, sandbox.ErrDiskLimit), errors.Is(ended.Cause, sandbox.ErrFileLimit):
+		g.code.Reasons[name] = ended.Cause.Error()
 		return result.Fail, nil
 	case ended.Cause != nil:
 		return "", fmt.Errorf("%s: interrupted: %w", name, ended.Cause)

@@ -156,6 +156,7 @@ func notCounted(c result.Counts) []string {
 		{c.Cancelled, "cancelled", "cancelled", c.Causes.Cancelled},
 		{c.Excluded.Isolation + c.Excluded.Grading, "excluded", "excluded", c.Causes.Excluded},
 		{c.Inconclusive, "inconclusive", "inconclusive", nil},
+		{c.AuditSuspicious, "trial names something outside it (audit_findings in its result.json)", "trials name something outside them (audit_findings in their result.json)", nil},
 		{sum(c.Causes.Executions), "session that did not complete (counted as failed)", "sessions that did not complete (counted as failed)", c.Causes.Executions},
 	} {
 		if group.n == 0 {

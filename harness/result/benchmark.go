@@ -54,7 +54,10 @@ type Counts struct {
 	ObservedLoad map[string]LoadCounts `json:"observed_load,omitempty"`
 	// Offered is in how many eligible trials the client offered the skill to the model.
 	Offered map[string]int `json:"offered,omitempty"`
-	Cost    Costs          `json:"cost"`
+	// AuditSuspicious counts started trials whose transcript names something outside the trial; see
+	// isolation.audit_findings in their result.json.
+	AuditSuspicious int   `json:"audit_suspicious"`
+	Cost            Costs `json:"cost"`
 }
 
 // ExcludedCounts are exclusions by kind.

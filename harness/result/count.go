@@ -72,6 +72,9 @@ func (n *counting) place(t *Trial) (eligible bool) {
 		return false
 	case Completed, TimedOut, ClientError:
 		n.c.Started++
+		if t.Isolation.AuditState == "suspicious" {
+			n.c.AuditSuspicious++
+		}
 	default:
 		n.problem(t, "has the unknown execution %q (state %q)", t.Execution, t.State)
 		return false

@@ -3,8 +3,10 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -64,6 +66,11 @@ func (q Quota) check(ctx context.Context, folders []string) error {
 			if ctx.Err() != nil {
 				return errStop
 			}
+			if errors.Is(err, syscall.ENAMETOOLONG) {
+				// What lies deeper than a path can name could not be counted, and no honest program goes there.
+				over = fmt.Errorf("%w: folders nested deeper than a path can name", ErrFileLimit)
+				return errStop
+			}
 			if err != nil {
 				return nil // it went away, or may not be entered: it is counted by what is seen
 			}
@@ -73,9 +80,9 @@ func (q Quota) check(ctx context.Context, folders []string) error {
 			}
 			switch {
 			case bytes > q.Bytes:
-				over = ErrDiskLimit
+				over = fmt.Errorf("%w: more than %d bytes in the folders it may write", ErrDiskLimit, q.Bytes)
 			case files > q.Files:
-				over = ErrFileLimit
+				over = fmt.Errorf("%w: more than %d files and folders in the folders it may write", ErrFileLimit, q.Files)
 			default:
 				return nil
 			}

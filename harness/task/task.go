@@ -194,6 +194,9 @@ func (l *loader) task(name string) *Task {
 	if what := badName(name); what != "" {
 		l.add(dir, 0, fmt.Sprintf("the task's name %s", what), "rename the folder: "+nameRule)
 	}
+	if name == "runs" {
+		l.add(dir, 0, "the name is taken: results/runs/ can hold the runs' records", "rename the folder")
+	}
 	if info, err := os.Stat(filepath.Join(l.root, "suites", name)); err == nil && info.IsDir() {
 		l.add(dir, 0, "a suite has the same name", "rename the task or suites/"+name)
 	}

@@ -53,8 +53,17 @@ func run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, fmt.Errorf("proc: pipe: %w", err)
 	}
 	defer infoR.Close()
+	defer infoW.Close()
+	filter, err := filterPipe()
+	if err != nil {
+		return Result{}, err
+	}
+	defer filter.Close()
+	if err := closeInherited(); err != nil {
+		return Result{}, err
+	}
 
-	argv := []string{c.Bwrap, "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--info-fd", "3", "--dev-bind", "/", "/"}
+	argv := []string{c.Bwrap, "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--info-fd", "3", "--seccomp", "4", "--dev-bind", "/", "/"}
 	if c.PrivateTmp != "" {
 		argv = append(argv, "--tmpfs", c.PrivateTmp)
 	}
@@ -63,14 +72,13 @@ func run(ctx context.Context, c Command) (Result, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = c.Env, c.Dir
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
-	cmd.ExtraFiles = []*os.File{infoW}
+	cmd.ExtraFiles = []*os.File{infoW, filter}
 	cmd.WaitDelay = pipeGrace
 	// A process group of its own keeps a terminal's Ctrl-C with the runner, which ends the tree in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 
 	started := time.Now()
 	if err := cmd.Start(); err != nil {
-		infoW.Close()
 		return Result{}, fmt.Errorf("proc: start %s: %w", filepath.Base(argv[0]), err)
 	}
 	infoW.Close()

@@ -33,10 +33,13 @@ type seen struct {
 
 // Diff compares the trees at a and b. Regular files are compared by their bytes
 // and executable bit, links by where they point, other entries by their kind.
-// Nothing is followed or opened but regular files.
+// Nothing is followed or opened but regular files. Where opts says untrusted, b is;
+// a is what it is compared with, and may hold hard links.
 func Diff(a, b string, opts Options) (Difference, error) {
 	var d Difference
-	before, err := d.scan(a, opts)
+	trusted := opts
+	trusted.Untrusted = false
+	before, err := d.scan(a, trusted)
 	if err != nil {
 		return d, fmt.Errorf("compare: %w", err)
 	}

@@ -1,0 +1,186 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/proctor-evals/proctor/harness/plan"
+	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/transcript"
+)
+
+// A denied attempt leaves nothing behind. Reaching something leaves its content in a tool's output:
+// that is what tells the two apart, whatever the command said it did.
+
+// secret is content that no tool output of the trial may hold.
+type secret struct {
+	what  string
+	lines map[string]bool // long lines of its text
+}
+
+// What makes an output evidence of a secret: so many different lines of it, each so long, with so
+// many bytes together; or all of its lines where it has fewer. Lines that the agent was given or has
+// itself written do not count, so that code which happens to agree is no evidence.
+const (
+	minSecretLine  = 24
+	minSecretLines = 2
+	minSecretBytes = 80
+)
+
+// cargoAgentsVersion is what every release prints of itself.
+var cargoAgentsVersion = regexp.MustCompile(`(?m)^cargo-agents \d+\.\d+\.\d+`)
+
+// excludeIfReached takes the trial out of the count when its transcript shows content it could only
+// have from outside.
+func (t *trial) excludeIfReached() error {
+	secrets, err := t.secrets()
+	if err != nil {
+		return err
+	}
+	baseline := t.plan.Configuration.Skills == plan.DeliverNone
+	for _, turn := range t.transcript.Turns {
+		for _, call := range turn.ToolCalls {
+			if call.Status != transcript.StatusOK && call.Status != transcript.StatusError {
+				continue // never ran
+			}
+			if baseline && cargoAgentsVersion.MatchString(call.Output) {
+				t.exclude(call, "cargo-agents ran in a baseline")
+				return nil
+			}
+			for _, s := range secrets {
+				if s.in(call.Output) {
+					t.exclude(call, s.what+" was read")
+					return nil
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (t *trial) exclude(call transcript.ToolCall, what string) {
+	t.rec.Excluded = &result.Exclusion{Kind: result.ExcludedIsolation, Cause: what}
+	t.find("reached", fmt.Sprintf("%s: tool call %s (%s)", what, call.ID, call.Name))
+}
+
+// in counts the secret's lines in an output, line numbers and indentation apart.
+func (s secret) in(output string) bool {
+	seen := map[string]bool{}
+	bytes := 0
+	for line := range strings.SplitSeq(output, "\n") {
+		line = strings.TrimSpace(line)
+		// A client's file tool puts a number and a tab before each line.
+		if _, rest, ok := strings.Cut(line, "\t"); ok {
+			line = strings.TrimSpace(rest)
+		}
+		if s.lines[line] && !seen[line] {
+			seen[line] = true
+			bytes += len(line)
+		}
+	}
+	return len(seen) > 0 && (len(seen) == len(s.lines) || len(seen) >= minSecretLines && bytes >= minSecretBytes)
+}
+
+// secrets are the hidden checks and, where no skill is delivered, the skills. Lines that stand in
+// what the agent is given (starter, fixtures, prompt) or what it wrote itself do not count.
+func (t *trial) secrets() ([]secret, error) {
+	given := map[string]bool{}
+	for _, dir := range append([]string{t.Task.Starter}, mapValues(t.fixtureDirs())...) {
+		if err := eachLine(dir, func(line string) { given[line] = true }); err != nil {
+			return nil, err
+		}
+	}
+	for line := range strings.SplitSeq(t.Task.Prompt, "\n") {
+		given[strings.TrimSpace(line)] = true
+	}
+	for _, turn := range t.transcript.Turns {
+		for _, call := range turn.ToolCalls {
+			var input any
+			if json.Unmarshal(call.Input, &input) == nil {
+				eachString(input, func(s string) {
+					for line := range strings.SplitSeq(s, "\n") {
+						given[strings.TrimSpace(line)] = true
+					}
+				})
+			}
+		}
+	}
+	var out []secret
+	add := func(what, path string) error {
+		s := secret{what: what, lines: map[string]bool{}}
+		err := eachLine(path, func(line string) {
+			if len(line) >= minSecretLine && !given[line] {
+				s.lines[line] = true
+			}
+		})
+		if len(s.lines) > 0 {
+			out = append(out, s)
+		}
+		return err
+	}
+	for _, c := range t.Task.Checks {
+		if err := add("the hidden check "+c.Name, c.File); err != nil {
+			return nil, err
+		}
+	}
+	if t.plan.Configuration.Skills != plan.DeliverNone {
+		return out, nil
+	}
+	skills, err := t.skills()
+	if err != nil {
+		return nil, err
+	}
+	for name, s := range skills {
+		if err := add("the skill "+name, s.Dir); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// eachString calls f with every text in a decoded JSON value.
+func eachString(v any, f func(string)) {
+	switch v := v.(type) {
+	case string:
+		f(v)
+	case []any:
+		for _, e := range v {
+			eachString(e, f)
+		}
+	case map[string]any:
+		for _, e := range v {
+			eachString(e, f)
+		}
+	}
+}
+
+func mapValues(m map[string]string) []string {
+	var out []string
+	for _, v := range m {
+		out = append(out, v)
+	}
+	return out
+}
+
+// eachLine calls f with every trimmed line of a file, or of all files below a folder, of the evals
+// root.
+func eachLine(path string, f func(string)) error {
+	return filepath.WalkDir(path, func(p string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		for line := range bytes.SplitSeq(b, []byte("\n")) {
+			f(string(bytes.TrimSpace(line)))
+		}
+		return nil
+	})
+}
