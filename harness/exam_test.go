@@ -19,6 +19,9 @@ import (
 // and every trial's record as a reader finds them on disk.
 func exam(t *testing.T, opts harness.Options) (*result.Benchmark, map[string]*result.Trial, string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short keeps to unit tests; this one runs the real tools")
+	}
 	opts.Results = t.TempDir()
 	if opts.Evals == "" {
 		opts.Evals = ".."

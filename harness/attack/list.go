@@ -43,6 +43,7 @@ done`},
 bash -c 'cat <&'"$HELD" | grep -o "$CANARY"
 for p in /proc/[0-9]* /proc/self; do grep -o "$CANARY" "$p/fd/$HELD" && echo "through $p/fd/$HELD"; done`,
 		outside: `bash -c 'exec '"$HELD"'<"$1"; cat <&'"$HELD" - "$HOMEDIR/secret" | grep -o "$CANARY"`},
+	{guarantee: "the machine's temporary folder cannot be read", script: `grep -o "$CANARY" "$SHAREDTMP/secret"; ls "$SHAREDTMP"`},
 	{guarantee: "your home cannot be written", script: `: >"$HOMEDIR/written" && echo "wrote $HOMEDIR/written"`},
 
 	{guarantee: "hidden checks cannot be read", script: `grep -l "" "$TASKDIR"/checks/*`},

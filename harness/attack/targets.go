@@ -164,6 +164,10 @@ func (t *targets) listen(canary string) error {
 	if err != nil {
 		return err
 	}
+	if err := os.WriteFile(filepath.Join(tmp, "secret"), []byte(canary+"\n"), 0o644); err != nil {
+		return err
+	}
+	t.vars["SHAREDTMP"] = tmp
 	var sockets []string
 	for _, dir := range []string{t.hostDir, tmp} {
 		path := filepath.Join(dir, "s")

@@ -1,7 +1,8 @@
 // Package realtools gives tests the real programs Proctor stands on, as
 // `proctor setup` installed them. A missing one fails the test and says how to
 // get it: the guarantees are about the real parts, so a skipped test would
-// prove nothing. For tests only.
+// prove nothing. Only -short, which asks for unit tests alone, skips. For tests
+// only.
 package realtools
 
 import (
@@ -24,6 +25,9 @@ var located struct {
 // Locate returns the tools of the needs or fails the test with the fix.
 func Locate(t testing.TB, needs ...setup.Need) *setup.Tools {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short keeps to unit tests; this one runs the real tools")
+	}
 	located.Lock()
 	defer located.Unlock()
 	all := &setup.Tools{ByName: map[string]setup.Tool{}}

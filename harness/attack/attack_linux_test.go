@@ -1,0 +1,244 @@
+package attack
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/plan"
+	"github.com/proctor-evals/proctor/harness/sandbox"
+	"github.com/proctor-evals/proctor/internal/treecopy"
+)
+
+// place is where a machine under attack has its things.
+type place struct {
+	evals, results, scratch string
+	batch                   *harness.Batch
+}
+
+// newPlace prepares a batch of the repository's own task from a copy of the evals root, in folders
+// of the test's own. The checkout itself is denied too: it is a second copy.
+func newPlace(t *testing.T, configurations ...string) place {
+	t.Helper()
+	repo, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	if source := os.Getenv(sourceVariable); source != "" {
+		repo = source
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	p := place{evals: filepath.Join(dir, "evals"), results: filepath.Join(dir, "results"), scratch: filepath.Join(dir, "s")}
+	require.NoError(t, os.Mkdir(p.evals, 0o755))
+	for _, part := range []string{"tasks", "fixtures", "plugins"} {
+		_, err := treecopy.Copy(filepath.Join(p.evals, part), filepath.Join(repo, part), treecopy.CopyOptions{})
+		require.NoError(t, err)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(p.evals, "proctor.toml"), nil, 0o644))
+	e, err := harness.Open(harness.Options{
+		Evals: p.evals, Results: p.results, Scratch: p.scratch, Configurations: configurations, DenyRead: []string{repo},
+		Cache: os.Getenv("PROCTOR_CACHE"), Model: harness.Scripted,
+	})
+	require.NoError(t, err)
+	run, err := e.Rehearse(t.Context(), e.Tasks()[:1])
+	require.NoError(t, err, "a missing tool is installed by `proctor setup`")
+	t.Cleanup(func() { assert.NoError(t, run.Close(nil)) })
+	p.batch = run.Batches()[0]
+	require.NoError(t, p.batch.Prepare(t.Context()))
+	t.Setenv(KeyVariable, "sk-canary-of-the-test")
+	return p
+}
+
+// by sorts the guarantees by what the attacks on them showed.
+func by(results []Result) map[Verdict][]string {
+	out := map[Verdict][]string{}
+	for _, r := range results {
+		out[r.Verdict] = append(out[r.Verdict], r.Guarantee)
+	}
+	return out
+}
+
+// allHold attacks every configuration.
+func allHold(t *testing.T) {
+	p := newPlace(t, plan.Names()...)
+	before := leftovers(t)
+	results, err := Run(t.Context(), p.batch, plan.Names())
+	require.NoError(t, err)
+	for _, r := range results {
+		assert.Equal(t, Held, r.Verdict, "%s: %s: %s", r.Configuration, r.Guarantee, r.Detail)
+	}
+	assert.Greater(t, len(results), 3*25)
+	assert.Equal(t, before, leftovers(t), "the targets are gone")
+}
+
+// leftovers are what targets leave where they are not taken away.
+func leftovers(t *testing.T) (found []string) {
+	home, err := os.UserHomeDir()
+	require.NoError(t, err)
+	for _, pattern := range []string{filepath.Join(home, ".proctor-attack-*"), filepath.Join(os.TempDir(), "proctor-attack-*"), "/dev/shm/proctor-attack-*"} {
+		paths, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		found = append(found, paths...)
+	}
+	return found
+}
+
+// TestEverythingHolds attacks this machine as the user that runs the tests, root in a container.
+func TestEverythingHolds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trials do not run under -short")
+	}
+	allHold(t)
+}
+
+// newest is the one path of a pattern that was made last.
+func newest(pattern string) string {
+	paths, _ := filepath.Glob(pattern)
+	return slices.MaxFunc(append(paths, ""), func(a, b string) int {
+		x, errX := os.Lstat(a)
+		y, errY := os.Lstat(b)
+		switch {
+		case errX != nil:
+			return -1
+		case errY != nil:
+			return 1
+		}
+		return x.ModTime().Compare(y.ModTime())
+	})
+}
+
+// TestAPolicyThatLetsThroughIsNoticed takes guarantees away in the policy and the environment. Each
+// attack on one must notice, and no other may.
+func TestAPolicyThatLetsThroughIsNoticed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trials do not run under -short")
+	}
+	p := newPlace(t, plan.Baseline)
+	home, err := os.UserHomeDir()
+	require.NoError(t, err)
+	planted := func() string { return newest(filepath.Join(home, ".proctor-attack-*")) }
+	run := func(l *sandbox.Launch) string { return filepath.Dir(l.Dir) }
+	for name, tt := range map[string]struct {
+		change func(*sandbox.Launch)
+		broken []string
+	}{
+		"home readable": {func(l *sandbox.Launch) { l.Policy.AllowRead = append(l.Policy.AllowRead, planted()) }, []string{
+			"no installed cargo-agents can be read or run by its path", "a copy of cargo-agents under another name in your home cannot be run",
+			"your home cannot be read", "your home cannot be read through links", "your home cannot be read through /proc"}},
+		"home writable, a tool of it on PATH": {func(l *sandbox.Launch) {
+			l.Policy.AllowRead, l.Policy.AllowWrite = append(l.Policy.AllowRead, planted()), append(l.Policy.AllowWrite, planted())
+			l.Env["PATH"] += ":" + filepath.Join(planted(), "bin")
+		}, []string{"cargo-agents is not on PATH", "no installed cargo-agents can be read or run by its path", "a copy of cargo-agents under another name in your home cannot be run",
+			"your home cannot be read", "your home cannot be read through links", "your home cannot be read through /proc", "your home cannot be written"}},
+		"evals root readable": {func(l *sandbox.Launch) { l.Policy.AllowRead = append(l.Policy.AllowRead, p.evals) }, []string{
+			"hidden checks cannot be read", "the solution and the task cannot be read", "hidden checks are nowhere while the agent runs"}},
+		"results, other trials, other batches and the temporary folder readable": {func(l *sandbox.Launch) {
+			l.Policy.AllowRead = append(l.Policy.AllowRead, newest(filepath.Join(p.results, ".attack-*")), filepath.Dir(filepath.Dir(newest(filepath.Join(filepath.Dir(run(l)), "*/project/secret")))),
+				newest(filepath.Join(p.scratch, "x-*")), newest(filepath.Join(os.TempDir(), "proctor-attack-*")))
+		}, []string{"results cannot be read or written", "other trials of the batch cannot be read or written", "other batches cannot be read", "the machine's temporary folder cannot be read"}},
+		"bin writable": {func(l *sandbox.Launch) { l.Policy.AllowWrite = append(l.Policy.AllowWrite, filepath.Join(run(l), "bin")) }, []string{
+			"tools, fixtures, registry and policy of the trial cannot be written"}},
+		"policy readable": {func(l *sandbox.Launch) { l.Policy.AllowRead = append(l.Policy.AllowRead, l.PolicyFile) }, []string{"the trial's policy cannot be read"}},
+		"loopback reachable through the proxy": {func(l *sandbox.Launch) { l.Policy.AllowedDomains = append(l.Policy.AllowedDomains, "127.0.0.1") }, []string{
+			"services on loopback cannot be reached through the sandbox's proxy"}},
+		"environment tells of the task": {func(l *sandbox.Launch) { l.Env["OLDPWD"] = p.evals }, []string{"no environment variable tells of you or of the task"}},
+		"environment holds the key and the agent's socket": {func(l *sandbox.Launch) {
+			l.Env["OPENAI_API_KEY"], l.Env["SSH_AUTH_SOCK"] = os.Getenv(KeyVariable), "/tmp/agent"
+		}, []string{"no environment variable tells of you or of the task", "a key in your environment does not reach the trial", "no variable leads to your ssh agent, message bus or display"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			results, err := run1(t, p, tt.change)
+			require.NoError(t, err)
+			got := by(results)
+			assert.ElementsMatch(t, tt.broken, got[Broken])
+			assert.Empty(t, got[CouldNotTell])
+		})
+	}
+}
+
+func run1(t *testing.T, p place, change func(*sandbox.Launch)) ([]Result, error) {
+	return run(t.Context(), p.batch, []string{plan.Baseline}, change)
+}
+
+// leakyBwrap stands before the real bubblewrap and leaves out some of its options. %[1]s are the
+// cases that leave out, %[2]s is what else to do, %[3]s the real one.
+const leakyBwrap = `#!/bin/bash
+before=$#
+opts=()
+if [ "$1" = --args ]; then
+	mapfile -d '' -t opts <&"$2"
+	shift 2
+else
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do opts+=("$1"); shift; done
+	[ $# -gt 0 ] || exec %[3]s "${opts[@]}"
+fi
+kept=()
+i=0
+while [ $i -lt ${#opts[@]} ]; do
+	case "${opts[i]} ${opts[i+1]}" in
+	%[1]s
+	*) kept+=("${opts[i]}"); i=$((i+1)) ;;
+	esac
+done
+%[2]s
+exec %[3]s "${kept[@]}" "$@"
+`
+
+// without makes a case of leakyBwrap: options that match pattern go, with so many words after them.
+func without(pattern string, words int) string {
+	return fmt.Sprintf("%s) i=$((i+%d)) ;;\n", pattern, words+1)
+}
+
+// TestASandboxThatLetsThroughIsNoticed takes namespaces, filters and mounts away from bubblewrap.
+func TestASandboxThatLetsThroughIsNoticed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trials do not run under -short")
+	}
+	home, err := os.UserHomeDir()
+	require.NoError(t, err)
+	real, err := exec.LookPath("bwrap")
+	require.NoError(t, err)
+	const noFilter = `set -- "${@//\/*\/apply-seccomp /}"`
+	for name, tt := range map[string]struct {
+		cases, also string
+		broken      []string
+	}{
+		"nothing left out": {cases: without("no-such-option", 0)},
+		"no IPC namespace": {cases: without(`"--unshare-ipc "*`, 0), broken: []string{
+			"shared memory of other programs cannot be seen", "no shared memory outlives the trial"}},
+		"no network namespace": {cases: without(`"--unshare-net "*`, 0), broken: []string{
+			"services on loopback cannot be reached directly", "abstract unix sockets of other programs cannot be reached", "the machine's other addresses cannot be reached",
+			"the network has no interface but the sandbox's own loopback"}},
+		"no /dev of its own": {cases: without(`"--dev /dev"`, 1), broken: []string{"/dev/shm of other programs cannot be seen"}},
+		"no filter on keys":  {cases: without(`"--seccomp 4"`, 1), broken: []string{"your keys in the kernel's keyring cannot be read"}},
+		"a file held open": {cases: without("no-such-option", 0), also: `exec 200<"$(ls -td ` + sandbox.Quote(home) + `/.proctor-attack-*/secret | head -1)"`, broken: []string{
+			"files your shell holds open cannot be read", "your home cannot be read through /proc"}},
+		"settings in /proc not covered": {cases: without(`"--ro-bind /proc/"*`, 2), broken: []string{"the machine's settings cannot be changed"}},
+		"unix sockets and processes": {cases: without(`"--tmpfs "`+home, 1) + without(`"--tmpfs /tmp"`, 1), also: noFilter, broken: nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "bwrap"), fmt.Appendf(nil, leakyBwrap, tt.cases, tt.also, sandbox.Quote(real)), 0o755))
+			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+			results, err := run1(t, newPlace(t, plan.Baseline), nil)
+			require.NoError(t, err)
+			got := by(results)
+			assert.ElementsMatch(t, tt.broken, got[Broken])
+			assert.Empty(t, got[CouldNotTell])
+			if t.Failed() {
+				for _, r := range results {
+					if r.Verdict != Held {
+						t.Log(r.Verdict, r.Guarantee, strings.TrimSpace(r.Detail))
+					}
+				}
+			}
+		})
+	}
+}

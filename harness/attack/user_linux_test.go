@@ -1,0 +1,3 @@
+package attack
+
+const sourceVariable = "PROCTOR_ATTACK_SOURCE"
