@@ -129,7 +129,7 @@ func (x *exam) task(t *testing.T, tk *task.Task) {
 			return
 		}
 	}
-	cause, ran := x.trials(t, batch)
+	ran, cause := x.trials(t, batch)
 	if ran == 0 {
 		var names []string
 		for _, p := range batch.Plan() {
@@ -143,9 +143,9 @@ func (x *exam) task(t *testing.T, tk *task.Task) {
 	x.finish(t, batch, cause)
 }
 
-// trials runs the trials in order and returns why it stopped early, or nil, and how many -run
-// selected.
-func (x *exam) trials(t *testing.T, b *harness.Batch) (stopped error, selected int) {
+// trials runs the trials in order and returns how many -run selected, and why it stopped early, or
+// nil.
+func (x *exam) trials(t *testing.T, b *harness.Batch) (selected int, stopped error) {
 	for _, p := range b.Plan() {
 		t.Run(p.Name(), func(t *testing.T) {
 			selected++
@@ -168,7 +168,7 @@ func (x *exam) trials(t *testing.T, b *harness.Batch) (stopped error, selected i
 			judge(t, rec, filepath.Join(b.Results(), p.Name()))
 		})
 	}
-	return stopped, selected
+	return selected, stopped
 }
 
 // judge maps a trial's result to its subtest.
