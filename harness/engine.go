@@ -33,12 +33,12 @@ type Engine struct {
 
 // Open reads options and all tasks. Its error lists every problem of every file at once.
 func Open(opts Options) (*Engine, error) {
-	opts, err := opts.complete()
-	if err != nil {
-		return nil, err
+	opts, optsErr := opts.complete()
+	if optsErr != nil && !isEvals(opts.Evals) {
+		return nil, optsErr
 	}
 	tasks, err := task.LoadAll(opts.Evals)
-	if err := errors.Join(err, checkContents(opts.Evals, tasks)); err != nil {
+	if err := errors.Join(optsErr, err, checkContents(opts.Evals, tasks)); err != nil {
 		return nil, err
 	}
 	adapter, err := client.Lookup(opts.Client)

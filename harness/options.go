@@ -139,9 +139,7 @@ func (o Options) complete() (Options, error) {
 		return o, err
 	}
 	o.Evals = root
-	if err := o.mergeFile(filepath.Join(root, ConfigFile)); err != nil {
-		return o, err
-	}
+	problems := []error{o.mergeFile(filepath.Join(root, ConfigFile))}
 	if o.Client == "" {
 		o.Client = "claude"
 	}
@@ -157,7 +155,6 @@ func (o Options) complete() (Options, error) {
 	if o.Jobs == 0 {
 		o.Jobs = 1
 	}
-	var problems []error
 	adapter, err := client.Lookup(o.Client)
 	if err != nil {
 		problems = append(problems, err)
