@@ -50,6 +50,7 @@ func examOf(t *testing.T, opts harness.Options) (*result.Benchmark, map[string]*
 // TestExploratoryRealClient: the real client's own sandbox keeps it from what lies in a user's home,
 // by its shell and by its file tool, also through a link it makes itself.
 func TestExploratoryRealClient(t *testing.T) {
+	t.Parallel()
 	const canary = "canary-5d02c1"
 	// A folder of the user's own, under a region that is denied on every machine.
 	private := t.TempDir()

@@ -31,9 +31,12 @@ func newScripted(t *testing.T, opts harness.Options, n int) *scripted {
 		t.Skip("trials do not run under -short")
 	}
 	evals := tiny(t, ":\n")
-	skill := filepath.Join(evals, "plugins/guide/skills/careful/SKILL.md")
-	require.NoError(t, os.MkdirAll(filepath.Dir(skill), 0o755))
-	require.NoError(t, os.WriteFile(skill, []byte("---\nname: careful\ndescription: Be careful.\n---\nTake care.\n"), 0o644))
+	// The stand-in for cargo-agents installs what is in a plugin's skills/ alone.
+	for name, rel := range map[string]string{"careful": "plugins/guide/skills/careful/SKILL.md", "absent": "plugins/guide/other/absent/SKILL.md"} {
+		skill := filepath.Join(evals, rel)
+		require.NoError(t, os.MkdirAll(filepath.Dir(skill), 0o755))
+		require.NoError(t, os.WriteFile(skill, []byte("---\nname: "+name+"\ndescription: Be careful.\n---\nTake care.\n"), 0o644))
+	}
 	file := filepath.Join(evals, "tasks/tiny/task.toml")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -180,10 +183,11 @@ func TestDeniedAttemptIsAFinding(t *testing.T) {
 func TestDiskLimits(t *testing.T) {
 	t.Parallel()
 	s := newScripted(t, harness.Options{Configurations: []string{plan.WithoutSymposium}, MaxDisk: 60 << 20, MaxFiles: 3000}, 3)
-	fills := "while :; do cat /dev/zero >>../home/f; done\n"
+	// Bounded, so that a limit that is not kept costs the test its patience and not the machine its disk.
+	fills := "head -c 200000000 /dev/zero >../home/f; exec sleep 600\n"
 	for _, tt := range []struct{ script, cause, says string }{
 		{"init\n" + "ln -s /etc/passwd src/link\n" + fills, "disk_limit", "more than 62914560 bytes"},
-		{"init\n" + "ln -s /etc/passwd src/link\n" + "while :; do mktemp -p ~ >/dev/null; done\n", "file_limit", "more than 3000 files"},
+		{"init\n" + "ln -s /etc/passwd src/link\n" + "for i in $(seq 6000); do : >~/f$i; done; exec sleep 600\n", "file_limit", "more than 3000 files"},
 	} {
 		r := s.trial(tt.script)
 		assert.Equal(t, result.ClientError, r.Execution)
@@ -207,9 +211,10 @@ pub fn answer() -> u32 {
 fn fills() {
     use std::io::Write;
     let mut file = std::fs::File::create("filler").unwrap();
-    loop {
+    for _ in 0..3000 {
         file.write_all(&[0; 65536]).unwrap();
     }
+    std::thread::sleep(std::time::Duration::from_secs(600));
 }
 RUST
 done_ok

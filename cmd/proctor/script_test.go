@@ -34,6 +34,7 @@ const scripts = "../../testdata/script"
 //	allow GLOB                 let the paused fake client whose "ready" file matches go on
 //	[!] alive                  a process of a trial is (or within ten seconds none is) there
 //	trials                     print the newest run's trials as a reader finds them
+//	serve                      open services that answer "canary" (see cmdServe)
 //	locate NAME GLOB           set the variable NAME to the one path that matches
 func TestScript(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -47,7 +48,7 @@ func TestScript(t *testing.T) {
 		UpdateScripts: os.Getenv("PROCTOR_UPDATE") != "",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"task": cmdTask, "prompt": cmdPrompt, "exits": cmdExits, "signal": cmdSignal, "waitfile": cmdWaitFile, "allow": cmdAllow,
-			"alive": cmdAlive, "trials": cmdTrials, "locate": cmdLocate,
+			"alive": cmdAlive, "trials": cmdTrials, "locate": cmdLocate, "serve": cmdServe,
 		},
 	})
 }

@@ -70,6 +70,8 @@ func TestJudge(t *testing.T) {
 		"held":                   {map[int]string{0: "x"}, map[int]string{0: ""}, Held, ""},
 		"reached":                {map[int]string{0: "x"}, map[int]string{0: "y"}, Broken, "y: do this"},
 		"reached, no control":    {map[int]string{}, map[int]string{0: "y"}, Broken, "y: do this"},
+		"unsure":                 {map[int]string{0: "x"}, map[int]string{0: "UNSURE: too slow"}, CouldNotTell, "too slow"},
+		"reached, then unsure":   {map[int]string{0: "x"}, map[int]string{0: "y\nUNSURE: too slow"}, Broken, "y\nUNSURE: too slow: do this"},
 		"did not run":            {map[int]string{0: "x"}, map[int]string{}, CouldNotTell, "the attack did not run to its end inside"},
 		"control reached nought": {map[int]string{0: ""}, map[int]string{0: ""}, CouldNotTell, "the attack reaches nothing outside the sandbox either, so it proves nothing"},
 		"control did not run":    {map[int]string{}, map[int]string{0: ""}, CouldNotTell, "the attack reaches nothing outside the sandbox either, so it proves nothing"},

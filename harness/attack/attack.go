@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness"
@@ -55,8 +56,11 @@ type attack struct {
 	needs string
 }
 
+// unsure begins what an attack prints that could not be carried out: $UNSURE in its script.
+const unsure = "UNSURE:"
+
 // combined is all attacks in one script, each in a subshell with its output between two lines that
-// begin with mark.
+// begin with mark. The second is the subshell's own: without it, it was never run.
 func combined(attacks []attack, mark string, outside bool) string {
 	var b strings.Builder
 	for i, a := range attacks {
@@ -64,7 +68,22 @@ func combined(attacks []attack, mark string, outside bool) string {
 		if outside && a.outside != "" {
 			body = a.outside
 		}
-		fmt.Fprintf(&b, "printf '\\n%s %d\\n'\n( %s\n) </dev/null 2>/dev/null\nprintf '\\n%s end\\n'\n", mark, i, body, mark)
+		fmt.Fprintf(&b, "printf '\\n%s %d\\n'\n( %s\n%s\nprintf '\\n%s end\\n' ) </dev/null 2>/dev/null\n", mark, i, missing(body), body, mark)
+	}
+	return b.String()
+}
+
+// instruments are the programs that attacks use. One that is installed where a trial does not look
+// would make its attack reach nothing.
+var instruments = []string{"bash", "cat", "find", "getent", "grep", "head", "ipcs", "ls", "perl", "readlink", "socat", "tail", "timeout", "tr"}
+
+// missing is a line of script that says which instruments of body are not there.
+func missing(body string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(body, func(r rune) bool { return !('a' <= r && r <= 'z') }) {
+		if slices.Contains(instruments, word) && !strings.Contains(b.String(), "-v "+word+" ") {
+			fmt.Fprintf(&b, "command -v %s >/dev/null || echo \"$UNSURE %s is not installed where a trial finds it\"; ", word, word)
+		}
 	}
 	return b.String()
 }
@@ -189,6 +208,8 @@ func judge(a attack, configuration string, control, got map[int]string, i int) R
 	switch {
 	case !ran:
 		r.Verdict, r.Detail = CouldNotTell, "the attack did not run to its end inside"
+	case strings.HasPrefix(answer, unsure):
+		r.Verdict, r.Detail = CouldNotTell, strings.TrimSpace(strings.TrimPrefix(answer, unsure))
 	case answer != "":
 		r.Verdict, r.Detail = Broken, answer
 		if a.fix != "" {

@@ -44,25 +44,28 @@ bash -c 'cat <&'"$HELD" | grep -o "$CANARY"
 for p in /proc/[0-9]* /proc/self; do grep -o "$CANARY" "$p/fd/$HELD" && echo "through $p/fd/$HELD"; done`,
 		outside: `bash -c 'exec '"$HELD"'<"$1"; cat <&'"$HELD" - "$HOMEDIR/secret" | grep -o "$CANARY"`},
 	{guarantee: "the machine's temporary folder cannot be read", script: `grep -o "$CANARY" "$SHAREDTMP/secret"; ls "$SHAREDTMP"`},
-	{guarantee: "your home cannot be written", script: `: >"$HOMEDIR/written" && echo "wrote $HOMEDIR/written"`},
+	{guarantee: "your home cannot be written", script: `true >"$HOMEDIR/written" && echo "wrote $HOMEDIR/written"`},
 
 	{guarantee: "hidden checks cannot be read", script: `grep -l "" "$TASKDIR"/checks/*`},
 	{guarantee: "the solution and the task cannot be read", script: `grep -l "" "$TASKDIR"/task.toml "$EVALS"/proctor.toml; ls "$EVALS" | grep -x tasks`},
 	{guarantee: "hidden checks are nowhere while the agent runs",
 		fix: "another copy of the evals root is readable on this machine; add it to deny_read in proctor.toml", outside: `find "$TASKDIR" -name "$CHECK*"`,
-		script: `find / -xdev -name "$CHECK*"; find "$WORK" "$HOME" "$TMPDIR" -name "$CHECK*"; true`},
+		script: `
+timeout 20 find / \( -path /proc -o -path /sys -o -path /dev \) -prune -o -name "$CHECK*" -print
+[ $? -ne 124 ] || echo "$UNSURE the search was cut short after 20 s"`},
 	{guarantee: "results cannot be read or written", script: `
 grep -o "$CANARY" "$RESULTS/result.json"
-: >"$RESULTS/written" && echo "wrote $RESULTS/written"`},
+true >"$RESULTS/written" && echo "wrote $RESULTS/written"`},
 	{guarantee: "other trials of the batch cannot be read or written", script: `
 grep -o "$CANARY" "$SIBLING/project/secret"
-: >"$SIBLING/project/written" && echo "wrote $SIBLING/project/written"`},
+true >"$SIBLING/project/written" && echo "wrote $SIBLING/project/written"`},
 	{guarantee: "other batches cannot be read", script: `grep -o "$CANARY" "$BATCH/secret"; ls "$SCRATCH" | grep -x "$(basename "$BATCH")"`},
 
+	{guarantee: "the trial's policy cannot be read", outside: `cat "$HOMEDIR/secret"`, script: `cat "$RUN/srt.json"`},
 	{guarantee: "tools, fixtures, registry and policy of the trial cannot be written",
-		outside: `: >"$WORK/x" && echo wrote && rm "$WORK/x"`, script: `
+		outside: `true >"$WORK/x" && echo wrote && rm "$WORK/x"`, script: `
 for d in "$RUN/bin" "$RUN"/fixtures "$RUN"/fixtures/* "$RUN/registry" "$STAGED"; do
-	: >"$d/written" && echo "wrote in $d"
+	true >"$d/written" && echo "wrote in $d"
 	mv "$d" "$d.moved" && echo "moved $d"
 done
 for f in "$RUN"/fixtures/*/* "$RUN"/bin/* "$STAGED"/*; do
@@ -73,10 +76,9 @@ for f in "$RUN"/fixtures/*/* "$RUN"/bin/* "$STAGED"/*; do
 	rm -f "$WORK/hard"
 done
 # The run directory itself is a private, empty stand-in here; what is written into it must stay here.
-: >"$RUN/written"
+true >"$RUN/written"
 echo "{}" >"$RUN/srt.json"
 true`},
-	{guarantee: "the trial's policy cannot be read", outside: `cat "$HOMEDIR/secret"`, script: `cat "$RUN/srt.json"`},
 
 	{guarantee: "services on loopback cannot be reached directly", script: `
 for host in 127.0.0.1 localhost 127.1 ::1; do
@@ -86,7 +88,7 @@ done`},
 		outside: `socat -T 2 - TCP:127.0.0.1:$PORT | grep -o "$CANARY"`, script: `
 auth=${HTTP_PROXY#http://}; auth=$(echo "${auth%@*}" | sed 's/%3D/=/g')
 for host in 127.0.0.1 localhost 127.1 2130706433 0 '[::1]' '[::ffff:127.0.0.1]'; do
-	socat -T 2 - "PROXY:localhost:$host:$PORT,proxyport=3128,proxyauth=$auth" | grep -o "$CANARY" && echo "CONNECT $host"
+	socat -u -T 2 "PROXY:localhost:$host:$PORT,proxyport=3128,proxyauth=$auth" - | grep -o "$CANARY" && echo "CONNECT $host"
 	if command -v curl >/dev/null; then
 		curl -sm 3 --noproxy '' -x "$HTTP_PROXY" "http://$host:$PORT/" | grep -o "$CANARY" && echo "GET $host"
 		curl -sm 3 --noproxy '' -x "socks5h://$auth@localhost:1080" "http://$host:$PORT/" | grep -o "$CANARY" && echo "SOCKS $host"
@@ -121,7 +123,7 @@ for my $ring (-2, -3, -4, -5) {
 	syscall($keyctl, 11, $id, $value, 64) > 0 and print "$value\n";
 }' "$KEYCTL" "$KEYNAME" | grep -ao "$CANARY"`},
 	{guarantee: "/dev/shm of other programs cannot be seen", needs: "SHMDIR", script: `
-grep -o "$CANARY" "$SHMDIR/secret"; ls /dev/shm /run/shm | grep -F "$(basename "$SHMDIR")"; : >"$SHMDIR/written" && echo "wrote $SHMDIR"; true`},
+grep -o "$CANARY" "$SHMDIR/secret"; ls /dev/shm /run/shm | grep -F "$(basename "$SHMDIR")"; true >"$SHMDIR/written" && echo "wrote $SHMDIR"; true`},
 	{guarantee: "the machine's settings cannot be changed", needs: "SETTINGS", outside: `test -w /proc/sys/kernel/core_pattern && echo writable`, script: `
 # Writing one of these as root is a way out: the kernel runs what core_pattern names, outside.
 find /proc /sys -path '/proc/[0-9]*' -prune -o -path /proc/self -prune -o -path /proc/thread-self -prune -o -type f -writable -print | head

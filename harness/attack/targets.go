@@ -257,8 +257,13 @@ var shmID = regexp.MustCompile(`\d+`)
 
 // start starts a process and a shared memory segment for the attacks to find.
 func (t *targets) start() error {
-	t.process = exec.Command("sleep", "600")
+	// It waits for an input that does not come before remove. Both its command line and its
+	// environment name it.
+	t.process = exec.Command("/bin/sh", "-c", "read line", t.vars["PROCESS"])
 	t.process.Env = []string{"MARK=" + t.vars["PROCESS"]}
+	if _, err := t.process.StdinPipe(); err != nil {
+		return err
+	}
 	if err := t.process.Start(); err != nil {
 		return err
 	}
@@ -308,7 +313,7 @@ func (t *targets) inRun(run *workspace.Run, staged string) {
 
 // prelude sets the scripts' variables; none is exported.
 func (t *targets) prelude() string {
-	vars := map[string]string{"WORK": t.hostDir}
+	vars := map[string]string{"WORK": t.hostDir, "UNSURE": unsure}
 	for name, value := range t.vars {
 		vars[name] = value
 	}

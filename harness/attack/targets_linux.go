@@ -25,8 +25,9 @@ func (t *targets) plantInSystem(canary string) error {
 		}
 	}
 	name := filepath.Base(t.hostDir)
-	if id, err := unix.AddKey("user", name, []byte(canary), unix.KEY_SPEC_USER_KEYRING); err == nil {
-		t.undo = append(t.undo, func() { _, _ = unix.KeyctlInt(unix.KEYCTL_UNLINK, id, unix.KEY_SPEC_USER_KEYRING, 0, 0) })
+	ring := keyring()
+	if id, err := unix.AddKey("user", name, []byte(canary), ring); err == nil {
+		t.undo = append(t.undo, func() { _, _ = unix.KeyctlInt(unix.KEYCTL_UNLINK, id, ring, 0, 0) })
 		t.vars["KEYNAME"], t.vars["KEYCTL"] = name, strconv.Itoa(unix.SYS_KEYCTL)
 	}
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
@@ -45,4 +46,15 @@ func (t *targets) plantInSystem(canary string) error {
 		t.vars["MASKED"] = strings.Join([]string{t.vars["USERHOME"], t.vars["EVALS"], "/tmp", "/home"}, " ")
 	}
 	return nil
+}
+
+// keyring is the session keyring of the runner's login, which everything started from it has, or the
+// user's where there is none (asked for, the kernel then answers with the user's default session).
+func keyring() int {
+	session, err1 := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, false)
+	standard, err2 := unix.KeyctlGetKeyringID(unix.KEY_SPEC_USER_SESSION_KEYRING, false)
+	if err1 == nil && err2 == nil && session != standard {
+		return session
+	}
+	return unix.KEY_SPEC_USER_KEYRING
 }

@@ -56,10 +56,10 @@ func TestBare(t *testing.T) {
 	})
 	t.Run("limits", func(t *testing.T) {
 		for script, want := range map[string]error{
-			"cat /dev/zero":                                sandbox.ErrOutputLimit,
-			"cat /dev/zero >f":                             sandbox.ErrDiskLimit,
-			"while :; do mktemp -p .; done":                sandbox.ErrFileLimit,
-			"(setsid cat /dev/zero >g &) ; exec sleep 600": sandbox.ErrDiskLimit,
+			"head -c 64000000 /dev/zero; exec sleep 600":                sandbox.ErrOutputLimit,
+			"head -c 64000000 /dev/zero >f; exec sleep 600":             sandbox.ErrDiskLimit,
+			"for i in $(seq 400); do : >f$i; done; exec sleep 600":      sandbox.ErrFileLimit,
+			"(setsid head -c 64000000 /dev/zero >g &) ; exec sleep 600": sandbox.ErrDiskLimit,
 		} {
 			own := newBox(t)
 			l := own.sh(t, "bare", script)

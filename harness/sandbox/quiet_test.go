@@ -18,7 +18,8 @@ import (
 func TestCommandLinesInsideTellNoPath(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	hidden := b.path("a-name-the-agent-must-not-learn")
+	// Not below the box: srt leaves out what lies in a region that is denied already.
+	hidden := filepath.Join(t.TempDir(), "a-name-the-agent-must-not-learn")
 	require.NoError(t, os.Mkdir(hidden, 0o755))
 	const all = `n=0; for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline && echo && n=$((n+1)); done; echo "saw $n"`
 	l := b.sh(t, "", all)
@@ -27,7 +28,7 @@ func TestCommandLinesInsideTellNoPath(t *testing.T) {
 	assert.Zero(t, ended.ExitCode)
 	assert.Contains(t, out, "bwrap", "process 1 is bubblewrap")
 	assert.NotContains(t, out, filepath.Base(hidden))
-	assert.NotContains(t, out, b.path("secret"))
+	assert.NotContains(t, out, "--tmpfs", "nor any option that denies")
 	entries, err := os.ReadDir(b.rt.PrivateTmp)
 	require.NoError(t, err)
 	assert.Empty(t, entries, "the file with the options is gone")

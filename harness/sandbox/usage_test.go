@@ -13,8 +13,8 @@ import (
 	"github.com/proctor-evals/proctor/harness/sandbox"
 )
 
-// Each program goes on until it is stopped, so a quota that is not kept hangs the test; the ones that
-// stay within it end by themselves, after a look was due.
+// Each program waits to be stopped, so a quota that is not kept hangs the test, and does not fill the
+// machine's disk; the ones that stay within it end by themselves, after a look was due.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	small := sandbox.Quota{Bytes: 8 << 20, Files: 300}
@@ -24,10 +24,10 @@ func TestQuota(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"one large file":                    {"cat /dev/zero >f", small, sandbox.ErrDiskLimit, "more than 8388608 bytes"},
-		"in the other writable folder":      {"cat /dev/zero >../home/f", small, sandbox.ErrDiskLimit, "more than 8388608 bytes"},
+		"one large file":                    {"head -c 64000000 /dev/zero >f; exec sleep 600", small, sandbox.ErrDiskLimit, "more than 8388608 bytes"},
+		"in the other writable folder":      {"head -c 64000000 /dev/zero >../home/f; exec sleep 600", small, sandbox.ErrDiskLimit, "more than 8388608 bytes"},
 		"the folders count together":        {"for d in . ../home; do head -c 5000000 /dev/zero >$d/f; done; exec sleep 600", small, sandbox.ErrDiskLimit, "bytes"},
-		"many files":                        {"i=0; while :; do i=$((i+1)); : >f$i; done", small, sandbox.ErrFileLimit, "more than 300 files"},
+		"many files":                        {"i=0; while [ $i -lt 5000 ]; do i=$((i+1)); : >f$i; done; exec sleep 600", small, sandbox.ErrFileLimit, "more than 300 files"},
 		"many folders":                      {"i=0; while [ $i -lt 400 ]; do i=$((i+1)); mkdir d$i; done; exec sleep 600", small, sandbox.ErrFileLimit, "more than 300 files"},
 		"deeper than a path can name":       {"d=$(printf %0200d 0); for i in $(seq 30); do mkdir $d && cd -P $d || break; done; exec sleep 600", sandbox.Quota{}, sandbox.ErrFileLimit, "nested deeper"},
 		"sparse 1 TB takes no room":         {"truncate -s 1T f && sleep 2.5 && stat -c %s f", small, nil, ""},

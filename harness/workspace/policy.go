@@ -3,6 +3,7 @@ package workspace
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -19,20 +20,42 @@ type Denied struct {
 	Searched []string // folders in which a cargo-agents may be installed (the user's PATH and the usual places)
 }
 
-// userDataRoots are where Linux keeps users' files, and the machine's shared temporary folders,
-// where other programs keep theirs.
-var userDataRoots = []string{"/home", "/root", "/mnt", "/media", "/tmp", "/var/tmp", "/run/user"}
+// userDataRoots are where each system keeps users' files, and the machine's shared temporary folders,
+// where other programs keep theirs. macOS gives every user temporary folders below /private/var/folders.
+var userDataRoots = map[string][]string{
+	"linux": {"/home", "/root", "/mnt", "/media", "/tmp", "/var/tmp", "/run/user"},
+	"darwin": {
+		"/Users", "/Volumes", "/private/var/root", "/private/tmp", "/private/var/tmp", "/private/var/folders",
+	},
+}
+
+// toolFolders are the folders beside the user's PATH in which a cargo-agents may be installed.
+var toolFolders = map[string][]string{
+	"linux":  {"/usr/local/bin", "/opt/cargo/bin"},
+	"darwin": {"/usr/local/bin", "/opt/cargo/bin", "/opt/homebrew/bin", "/opt/local/bin"},
+}
 
 // Paths are the existing denied regions, absolute, links resolved.
 func (d Denied) Paths() []string {
-	in := slices.Clone(userDataRoots)
-	if home, err := os.UserHomeDir(); err == nil {
-		in = append(in, home)
-	}
-	in = append(in, d.Scratch, d.Evals, d.Results, d.Cache)
-	in = append(in, checkouts(d.Evals)...)
+	home, _ := os.UserHomeDir() // "" where the runner has none
+	return d.paths(runtime.GOOS, home, checkouts(d.Evals), func(path string) (string, bool) {
+		// An empty or relative entry of PATH means the current folder.
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return "", false
+		}
+		real, err := filepath.EvalSymlinks(abs)
+		return real, err == nil
+	})
+}
+
+// paths is Paths on a system: resolve makes a path absolute and free of links, and tells whether it
+// is there. What is missing cannot be read anyway, and srt mounts over what is there.
+func (d Denied) paths(goos, home string, checkouts []string, resolve func(string) (string, bool)) []string {
+	in := append(slices.Clone(userDataRoots[goos]), home, d.Scratch, d.Evals, d.Results, d.Cache)
+	in = append(in, checkouts...)
 	in = append(in, d.Extra...)
-	for _, dir := range append(slices.Clone(d.Searched), "/usr/local/bin", "/opt/cargo/bin") {
+	for _, dir := range append(slices.Clone(d.Searched), toolFolders[goos]...) {
 		in = append(in, filepath.Join(dir, "cargo-agents"))
 	}
 	var out []string
@@ -40,13 +63,7 @@ func (d Denied) Paths() []string {
 		if p == "" {
 			continue
 		}
-		// An empty or relative entry of PATH means the current folder.
-		p, err := filepath.Abs(p)
-		if err != nil {
-			continue
-		}
-		// srt mounts over what is there; what is missing cannot be read anyway.
-		if real, err := filepath.EvalSymlinks(p); err == nil && real != "/" && !slices.Contains(out, real) {
+		if real, ok := resolve(p); ok && real != "/" && !slices.Contains(out, real) {
 			out = append(out, real)
 		}
 	}
