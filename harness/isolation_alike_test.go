@@ -23,7 +23,7 @@ import (
 
 // dumps is the agent of TestArmsAreAlike: it keeps as evidence how it was started and what it found.
 const dumps = `
-tr '\0' '\n' </proc/$$/cmdline >"$EVAL_EVIDENCE_DIR/argv"
+printf '%s\n' "$0" "$@" >"$EVAL_EVIDENCE_DIR/argv"
 env >"$EVAL_EVIDENCE_DIR/environ"
 pwd >"$EVAL_EVIDENCE_DIR/cwd"
 (cd .. && ls -A && find project home fixtures bin cargo-home tmp -printf '%y %m %p %l\n') >"$TMPDIR/listing"
@@ -62,7 +62,7 @@ func readArm(t *testing.T, dir string) arm {
 	for _, name := range []string{"argv", "environ", "cwd", "listing"} {
 		data, err := os.ReadFile(filepath.Join(dir, "evidence", name))
 		require.NoError(t, err)
-		lines := strings.Split(strings.TrimSpace(alike(string(data))), "\n")
+		lines := strings.Split(strings.TrimSuffix(alike(string(data)), "\n"), "\n")
 		if name != "argv" {
 			slices.Sort(lines)
 		}

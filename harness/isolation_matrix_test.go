@@ -134,6 +134,7 @@ func TestPolicyByOperation(t *testing.T) {
 	deny, elsewhere := t.TempDir(), ""
 	b := rehearsed(t, harness.Options{DenyRead: []string{deny}})
 	place := b.Place()
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(place.Results)) })
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
 	mkdir := func(parent string) string {
@@ -249,8 +250,15 @@ func serveCanary(t *testing.T, network, address string) string {
 			if err != nil {
 				return
 			}
-			_, _ = io.WriteString(c, "canary\n")
-			_ = c.Close()
+			go func() {
+				_, _ = io.WriteString(c, "canary\n")
+				// Closed with something unread, the answer would be lost.
+				if half, ok := c.(interface{ CloseWrite() error }); ok {
+					_ = half.CloseWrite()
+				}
+				_, _ = io.Copy(io.Discard, c)
+				_ = c.Close()
+			}()
 		}
 	}()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
