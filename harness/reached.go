@@ -49,8 +49,8 @@ func (t *trial) excludeIfReached() error {
 				continue // never ran
 			}
 			if baseline && cargoAgentsVersion.MatchString(call.Output) {
-				t.exclude(call, "cargo-agents ran in a baseline")
-				return nil
+				// A line anyone can print: worth a look, no ground to take the trial out of the count.
+				t.find("may_have_reached", fmt.Sprintf("tool call %s (%s) printed what cargo-agents prints of itself", call.ID, call.Name))
 			}
 			for _, s := range secrets {
 				if s.in(call.Output) {

@@ -49,7 +49,7 @@ func TestExcludeIfReached(t *testing.T) {
 		"the skill in a baseline":           {base, string(skill), `{}`, transcript.StatusOK, "the skill fixture-store was read"},
 		"the skill's head in a baseline":    {base, strings.Join(strings.Split(string(skill), "\n")[:10], "\n"), `{}`, transcript.StatusOK, "the skill fixture-store was read"},
 		"the skill where it is delivered":   {staged, string(skill), `{}`, transcript.StatusOK, ""},
-		"cargo-agents ran in a baseline":    {base, "cargo-agents 0.5.1\n", `{}`, transcript.StatusOK, "cargo-agents ran in a baseline"},
+		"what cargo-agents prints":          {base, "cargo-agents 0.5.1\n", `{}`, transcript.StatusOK, "finding"},
 		"cargo-agents with Symposium":       {with, "cargo-agents 0.5.1\n", `{}`, transcript.StatusOK, ""},
 		"cargo-agents only named":           {base, "sh: 1: cargo-agents: not found", `{"command":"cargo-agents --version"}`, transcript.StatusOK, ""},
 		"a denied read":                     {base, "cat: /x/tasks/store-durability/checks/settings_persist.rs: No such file or directory", `{"command":"cat /x/tasks/store-durability/checks/settings_persist.rs"}`, transcript.StatusOK, ""},
@@ -69,6 +69,12 @@ func TestExcludeIfReached(t *testing.T) {
 				}}}}},
 			}
 			require.NoError(t, tr.excludeIfReached())
+			if c.want == "finding" {
+				assert.Nil(t, tr.rec.Excluded, "a line anyone can print excludes nothing")
+				require.Len(t, tr.rec.Findings, 1)
+				assert.Equal(t, "may_have_reached", tr.rec.Findings[0].Kind)
+				return
+			}
 			if c.want == "" {
 				assert.Nil(t, tr.rec.Excluded)
 				assert.Empty(t, tr.rec.Findings)

@@ -117,8 +117,9 @@ func Run(ctx context.Context, b *harness.Batch, configurations []string) ([]Resu
 	return run(ctx, b, configurations, nil)
 }
 
-// run is Run with a change to each launch, for tests that take a guarantee away.
-func run(ctx context.Context, b *harness.Batch, configurations []string, change func(*sandbox.Launch)) ([]Result, error) {
+// run is Run with a change to each launch, which is told the targets: for tests that take a guarantee
+// away.
+func run(ctx context.Context, b *harness.Batch, configurations []string, change func(l *sandbox.Launch, targets map[string]string)) ([]Result, error) {
 	var results []Result
 	for _, c := range configurations {
 		r, err := runOne(ctx, b, c, change)
@@ -130,7 +131,7 @@ func run(ctx context.Context, b *harness.Batch, configurations []string, change 
 	return results, nil
 }
 
-func runOne(ctx context.Context, b *harness.Batch, configuration string, change func(*sandbox.Launch)) (results []Result, err error) {
+func runOne(ctx context.Context, b *harness.Batch, configuration string, change func(*sandbox.Launch, map[string]string)) (results []Result, err error) {
 	targets, err := plant(b)
 	if err != nil {
 		return nil, err
@@ -149,12 +150,16 @@ func runOne(ctx context.Context, b *harness.Batch, configuration string, change 
 	outside, _ := host.Output() // an attack's failure is its own
 
 	watch := watchFor(targets.vars["ORPHAN"])
-	segments := sharedMemory()
 	script := &lateReader{}
 	escaped := false
 	var inside bytes.Buffer
 	ended, err := b.Enter(ctx, harness.Visit{
-		Configuration: configuration, Argv: []string{"/bin/sh", "-s"}, Stdin: script, Stdout: &inside, Change: change,
+		Configuration: configuration, Argv: []string{"/bin/sh", "-s"}, Stdin: script, Stdout: &inside,
+		Change: func(l *sandbox.Launch) {
+			if change != nil {
+				change(l, targets.vars)
+			}
+		},
 		Before: func(run *workspace.Run) error {
 			targets.inRun(run, b.Place().Staged)
 			script.Reader = strings.NewReader(targets.prelude() + combined(attacks, mark, false) + leftBehind)
@@ -189,11 +194,17 @@ func runOne(ctx context.Context, b *harness.Batch, configuration string, change 
 		outlives.Verdict, outlives.Detail = CouldNotTell, "the process was never seen alive"
 	}
 	memory := Result{Guarantee: "no shared memory outlives the trial", Configuration: configuration, Verdict: Held}
-	switch after := sharedMemory(); {
-	case segments < 0 || after < 0:
-		memory.Verdict, memory.Detail = CouldNotTell, "/proc/sysvipc/shm cannot be read"
-	case after > segments:
-		memory.Verdict, memory.Detail = Broken, fmt.Sprintf("%d segments before, %d after", segments, after)
+	left, cannotTell := segmentsOf(targets.vars["SEGMENT"])
+	for _, id := range left {
+		_ = exec.Command("ipcrm", "-m", id).Run()
+	}
+	switch {
+	case cannotTell != nil:
+		memory.Verdict, memory.Detail = CouldNotTell, cannotTell.Error()
+	case len(left) > 0:
+		memory.Verdict, memory.Detail = Broken, "a segment made in the trial is still there"
+	case !strings.Contains(inside.String(), targets.vars["ORPHAN"]+" made a segment"):
+		memory.Verdict, memory.Detail = CouldNotTell, "the trial could make none (ipcmk, of util-linux)"
 	}
 	beside := Result{Guarantee: "what is written beside the trial's own folders stays in the sandbox", Configuration: configuration, Verdict: Held}
 	if escaped {

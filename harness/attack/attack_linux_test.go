@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/sandbox"
+	"github.com/proctor-evals/proctor/internal/realtools"
 	"github.com/proctor-evals/proctor/internal/treecopy"
 )
 
@@ -50,6 +50,8 @@ func newPlace(t *testing.T, configurations ...string) place {
 	if source := os.Getenv(sourceVariable); source != "" {
 		repo, denied = source, append(denied, os.Getenv(denyVariable))
 	}
+	// The machine's temporary folder, as far as this test knows: nobody else's targets lie in it.
+	t.Setenv("TMPDIR", realtools.ShortDir(t))
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	p := place{evals: filepath.Join(dir, "evals"), results: filepath.Join(dir, "results"), scratch: filepath.Join(dir, "s")}
@@ -102,7 +104,7 @@ func allHold(t *testing.T) {
 func leftovers(t *testing.T) (found []string) {
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
-	for _, pattern := range []string{filepath.Join(home, ".proctor-attack-*"), filepath.Join(os.TempDir(), "proctor-attack-*"), "/dev/shm/proctor-attack-*"} {
+	for _, pattern := range []string{filepath.Join(home, "."+ownPrefix()+"*"), filepath.Join(os.TempDir(), ownPrefix()+"*")} {
 		paths, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		found = append(found, paths...)
@@ -118,22 +120,6 @@ func TestEverythingHolds(t *testing.T) {
 	allHold(t)
 }
 
-// newest is the one path of a pattern that was made last.
-func newest(pattern string) string {
-	paths, _ := filepath.Glob(pattern)
-	return slices.MaxFunc(append(paths, ""), func(a, b string) int {
-		x, errX := os.Lstat(a)
-		y, errY := os.Lstat(b)
-		switch {
-		case errX != nil:
-			return -1
-		case errY != nil:
-			return 1
-		}
-		return x.ModTime().Compare(y.ModTime())
-	})
-}
-
 // TestAPolicyThatLetsThroughIsNoticed takes guarantees away in the policy and the environment. Each
 // attack on one must notice, and no other may.
 func TestAPolicyThatLetsThroughIsNoticed(t *testing.T) {
@@ -141,37 +127,41 @@ func TestAPolicyThatLetsThroughIsNoticed(t *testing.T) {
 		t.Skip("trials do not run under -short")
 	}
 	p := newPlace(t, plan.Baseline)
-	home, err := os.UserHomeDir()
-	require.NoError(t, err)
-	planted := func() string { return newest(filepath.Join(home, ".proctor-attack-*")) }
 	run := func(l *sandbox.Launch) string { return filepath.Dir(l.Dir) }
 	for name, tt := range map[string]struct {
-		change func(*sandbox.Launch)
+		change func(*sandbox.Launch, map[string]string)
 		broken []string
 	}{
-		"home readable": {func(l *sandbox.Launch) { l.Policy.AllowRead = append(l.Policy.AllowRead, planted()) }, []string{
+		"home readable": {func(l *sandbox.Launch, at map[string]string) {
+			l.Policy.AllowRead = append(l.Policy.AllowRead, at["HOMEDIR"])
+		}, []string{
 			"no installed cargo-agents can be read or run by its path", "a copy of cargo-agents under another name in your home cannot be run",
 			"your home cannot be read", "your home cannot be read through links", "your home cannot be read through /proc"}},
-		"home writable, a tool of it on PATH": {func(l *sandbox.Launch) {
-			l.Policy.AllowRead, l.Policy.AllowWrite = append(l.Policy.AllowRead, planted()), append(l.Policy.AllowWrite, planted())
-			l.Env["PATH"] += ":" + filepath.Join(planted(), "bin")
+		"home writable, a tool of it on PATH": {func(l *sandbox.Launch, at map[string]string) {
+			l.Policy.AllowRead, l.Policy.AllowWrite = append(l.Policy.AllowRead, at["HOMEDIR"]), append(l.Policy.AllowWrite, at["HOMEDIR"])
+			l.Env["PATH"] += ":" + filepath.Join(at["HOMEDIR"], "bin")
 		}, []string{"cargo-agents is not on PATH", "no installed cargo-agents can be read or run by its path", "a copy of cargo-agents under another name in your home cannot be run",
 			"your home cannot be read", "your home cannot be read through links", "your home cannot be read through /proc", "your home cannot be written"}},
-		"evals root readable": {func(l *sandbox.Launch) { l.Policy.AllowRead = append(l.Policy.AllowRead, p.evals) }, []string{
+		"evals root readable": {func(l *sandbox.Launch, at map[string]string) {
+			l.Policy.AllowRead = append(l.Policy.AllowRead, p.evals)
+		}, []string{
 			"hidden checks cannot be read", "the solution and the task cannot be read", "hidden checks are nowhere while the agent runs"}},
-		"results, other trials, other batches and the temporary folder readable": {func(l *sandbox.Launch) {
-			l.Policy.AllowRead = append(l.Policy.AllowRead, newest(filepath.Join(p.results, ".attack-*")), filepath.Dir(filepath.Dir(newest(filepath.Join(filepath.Dir(run(l)), "*/project/secret")))),
-				newest(filepath.Join(p.scratch, "x-*")), newest(filepath.Join(os.TempDir(), "proctor-attack-*")))
+		"results, other trials, other batches and the temporary folder readable": {func(l *sandbox.Launch, at map[string]string) {
+			l.Policy.AllowRead = append(l.Policy.AllowRead, at["RESULTS"], at["SIBLING"], at["BATCH"], at["SHAREDTMP"])
 		}, []string{"results cannot be read or written", "other trials of the batch cannot be read or written", "other batches cannot be read", "the machine's temporary folder cannot be read"}},
-		"bin writable": {func(l *sandbox.Launch) {
+		"bin writable": {func(l *sandbox.Launch, at map[string]string) {
 			l.Policy.AllowWrite = append(l.Policy.AllowWrite, filepath.Join(run(l), "bin"))
 		}, []string{
 			"tools, fixtures, registry and policy of the trial cannot be written"}},
-		"policy readable": {func(l *sandbox.Launch) { l.Policy.AllowRead = append(l.Policy.AllowRead, l.PolicyFile) }, []string{"the trial's policy cannot be read"}},
-		"loopback reachable through the proxy": {func(l *sandbox.Launch) { l.Policy.AllowedDomains = append(l.Policy.AllowedDomains, "127.0.0.1") }, []string{
+		"policy readable": {func(l *sandbox.Launch, at map[string]string) {
+			l.Policy.AllowRead = append(l.Policy.AllowRead, l.PolicyFile)
+		}, []string{"the trial's policy cannot be read"}},
+		"loopback reachable through the proxy": {func(l *sandbox.Launch, at map[string]string) {
+			l.Policy.AllowedDomains = append(l.Policy.AllowedDomains, "127.0.0.1")
+		}, []string{
 			"services on loopback cannot be reached through the sandbox's proxy"}},
-		"environment tells of the task": {func(l *sandbox.Launch) { l.Env["OLDPWD"] = p.evals }, []string{"no environment variable tells of you or of the task"}},
-		"environment holds the key and the agent's socket": {func(l *sandbox.Launch) {
+		"environment tells of the task": {func(l *sandbox.Launch, at map[string]string) { l.Env["OLDPWD"] = p.evals }, []string{"no environment variable tells of you or of the task"}},
+		"environment holds the key and the agent's socket": {func(l *sandbox.Launch, at map[string]string) {
 			l.Env["OPENAI_API_KEY"], l.Env["SSH_AUTH_SOCK"] = os.Getenv(KeyVariable), "/tmp/agent"
 		}, []string{"no environment variable tells of you or of the task", "a key in your environment does not reach the trial", "no variable leads to your ssh agent, message bus or display"}},
 	} {
@@ -185,7 +175,7 @@ func TestAPolicyThatLetsThroughIsNoticed(t *testing.T) {
 	}
 }
 
-func run1(t *testing.T, p place, change func(*sandbox.Launch)) ([]Result, error) {
+func run1(t *testing.T, p place, change func(*sandbox.Launch, map[string]string)) ([]Result, error) {
 	return run(t.Context(), p.batch, []string{plan.Baseline}, change)
 }
 
@@ -242,7 +232,7 @@ func TestASandboxThatLetsThroughIsNoticed(t *testing.T) {
 			"the network has no interface but the sandbox's own loopback"}},
 		"no /dev of its own": {cases: without("no-such-option", 0), also: "kept+=(--bind /dev/shm /dev/shm)", broken: []string{"/dev/shm of other programs cannot be seen"}},
 		"no filter on keys":  {cases: without(`"--seccomp 4"`, 1), broken: []string{"your keys in the kernel's keyring cannot be read"}},
-		"a file held open": {cases: without("no-such-option", 0), also: `exec 200<"$(ls -td ` + sandbox.Quote(home) + `/.proctor-attack-*/secret | head -1)"`, broken: []string{
+		"a file held open": {cases: without("no-such-option", 0), also: `exec 200<"$(ls -td ` + sandbox.Quote(home) + `/.` + ownPrefix() + `*/secret | head -1)"`, broken: []string{
 			"files your shell holds open cannot be read", "your home cannot be read through /proc"}},
 		"settings in /proc not covered": {cases: without(`"--ro-bind /proc/"*`, 2), broken: []string{"the machine's settings cannot be changed"}},
 		"no process namespace": {cases: without(`"--unshare-pid "*`, 0), broken: []string{

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 )
@@ -58,11 +59,18 @@ func processesNaming(mark string) []string {
 	return out
 }
 
-// sharedMemory is the number of System V segments on this machine, -1 when it cannot be told.
-func sharedMemory() int {
+// segmentsOf lists the System V segments of exactly so many bytes on this machine, by id. Format:
+// proc_sysvipc(5), the second column is the id and the fourth the size.
+func segmentsOf(size string) ([]string, error) {
 	b, err := os.ReadFile("/proc/sysvipc/shm")
 	if err != nil {
-		return -1
+		return nil, err
 	}
-	return bytes.Count(b, []byte("\n")) - 1
+	var ids []string
+	for line := range strings.Lines(string(b)) {
+		if fields := strings.Fields(line); len(fields) > 3 && fields[3] == size {
+			ids = append(ids, fields[1])
+		}
+	}
+	return ids, nil
 }

@@ -161,6 +161,6 @@ rm -f "$WORK/pattern"`},
 // leftBehind is run last inside: what it starts must be gone afterwards.
 const leftBehind = `
 (setsid sh -c ': '"$ORPHAN"'; trap "" TERM HUP INT; while :; do sleep 1; done' </dev/null >/dev/null 2>&1 &)
-ipcmk -M 4096 >/dev/null 2>&1
+ipcmk -M "$SEGMENT" >/dev/null 2>&1 && echo "$ORPHAN made a segment"
 sleep 0.3
 `

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,7 +54,7 @@ func plant(b *harness.Batch) (t *targets, err error) {
 	if err != nil {
 		return t, err
 	}
-	if t.hostDir, err = t.folder(home, ".proctor-attack-*"); err != nil {
+	if t.hostDir, err = t.folder(home, "."+ownPrefix()+"*"); err != nil {
 		return t, err
 	}
 	place := b.Place()
@@ -60,6 +62,8 @@ func plant(b *harness.Batch) (t *targets, err error) {
 	v["CANARY"], v["KEY"], v["USERHOME"], v["HOMEDIR"] = canary, t.key, home, t.hostDir
 	v["EVALS"], v["TASK"], v["TASKDIR"], v["SCRATCH"] = place.Evals, b.Task.Name, b.Task.Dir, place.Scratch
 	v["ORPHAN"], v["PROCESS"] = "orphan-"+id, "process-"+id
+	// A size nobody else uses tells the trial's segment from all others.
+	v["SEGMENT"] = strconv.Itoa(4096 + rand.IntN(1<<22))
 	if len(b.Task.Checks) > 0 {
 		v["CHECK"] = b.Task.Checks[0].Name
 	}
@@ -160,7 +164,7 @@ func (t *targets) listen(canary string) error {
 	if l6, err := net.Listen("tcp", "[::1]:"+t.vars["PORT"]); err == nil {
 		answer(l6)
 	}
-	tmp, err := t.folder(os.TempDir(), "proctor-attack-*")
+	tmp, err := t.folder(os.TempDir(), ownPrefix()+"*")
 	if err != nil {
 		return err
 	}
@@ -323,3 +327,7 @@ func (t *targets) prelude() string {
 	}
 	return b.String()
 }
+
+// ownPrefix begins the names of this process's targets, so that two who attack at once can tell
+// theirs apart.
+func ownPrefix() string { return fmt.Sprintf("proctor-attack-%d-", os.Getpid()) }

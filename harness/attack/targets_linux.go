@@ -31,7 +31,7 @@ func (t *targets) plantInSystem(canary string) error {
 		t.vars["KEYNAME"], t.vars["KEYCTL"] = name, strconv.Itoa(unix.SYS_KEYCTL)
 	}
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
-		dir, err := t.folder("/dev/shm", "proctor-attack-*")
+		dir, err := t.folder("/dev/shm", ownPrefix()+"*")
 		if err != nil {
 			return err
 		}

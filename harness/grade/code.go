@@ -156,8 +156,6 @@ func (g *grading) step(ctx context.Context, c *gradingCopy, name string, accept 
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	switch {
-	case len(ended.Survivors) > 0:
-		return "", fmt.Errorf("%s: processes %v could not be killed", name, ended.Survivors)
 	case errors.Is(ended.Cause, errStepDeadline):
 		g.code.Reasons[name] = fmt.Sprintf("not finished after %s", g.Task.Deadlines.Grading)
 		return result.Timeout, nil
@@ -167,6 +165,8 @@ func (g *grading) step(ctx context.Context, c *gradingCopy, name string, accept 
 	case errors.Is(ended.Cause, sandbox.ErrDiskLimit), errors.Is(ended.Cause, sandbox.ErrFileLimit):
 		g.code.Reasons[name] = ended.Cause.Error()
 		return result.Fail, nil
+	case len(ended.Survivors) > 0:
+		return "", fmt.Errorf("%s: processes %v could not be killed", name, ended.Survivors)
 	case ended.Cause != nil:
 		return "", fmt.Errorf("%s: interrupted: %w", name, ended.Cause)
 	case !ended.Started:

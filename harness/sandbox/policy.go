@@ -31,6 +31,9 @@ type srtPolicy struct {
 		DeniedDomains  []string `json:"deniedDomains"`
 	} `json:"network"`
 	// Named, because srt's own look-up of them has a second and fails on a busy machine.
+	// Depth 1: srt would protect names such as .bashrc in every folder three levels down, one mount
+	// each, so that a submission full of them could keep its own grading from starting.
+	Depth     int    `json:"mandatoryDenySearchDepth,omitempty"`
 	BwrapPath string `json:"bwrapPath,omitempty"`
 	SocatPath string `json:"socatPath,omitempty"`
 }
@@ -42,6 +45,9 @@ func (p Policy) JSON() ([]byte, error) { return p.settings("", "") }
 // settings is JSON with the programs srt is to use.
 func (p Policy) settings(bwrap, socat string) ([]byte, error) {
 	out := srtPolicy{BwrapPath: bwrap, SocatPath: socat}
+	if bwrap != "" {
+		out.Depth = 1
+	}
 	out.Filesystem.DenyRead = tidy(p.DenyRead)
 	out.Filesystem.AllowRead = tidy(p.AllowRead)
 	out.Filesystem.AllowWrite = tidy(p.AllowWrite)
