@@ -4,6 +4,7 @@ package harness_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -86,10 +87,10 @@ func flatten(out arm, name string, value any) {
 	case []any:
 		out[name] = []string{}
 		for _, item := range v {
-			out[name] = append(out[name], alike(item.(string)))
+			out[name] = append(out[name], alike(fmt.Sprint(item)))
 		}
 	default:
-		out[name] = []string{alike(v.(string))}
+		out[name] = []string{alike(fmt.Sprint(v))}
 	}
 }
 

@@ -34,8 +34,8 @@ var notSurveyed = []string{"bin", "boot", "dev", "etc", "home", "lib", "lib32", 
 // surveyed are the folders below those that programs and sources are put in by hand.
 var surveyed = []string{"/usr/bin", "/usr/sbin", "/usr/local", "/usr/src", "/var/lib", "/var/www"}
 
-// Find returns the paths of regular files with one of the names, links not followed, and whether
-// the survey came to its end.
+// Find returns the paths of files and links with one of the names, and whether the survey came to
+// its end. Folders are not entered through links.
 func (s Survey) Find() (found []string, whole bool) {
 	limit := s.Limit
 	if limit == 0 {
@@ -61,7 +61,7 @@ func (s Survey) Find() (found []string, whole bool) {
 				return nil
 			case d.IsDir() && (slices.Contains(s.Skip, path) || strings.Count(path, "/") > surveyDepth):
 				return filepath.SkipDir
-			case d.Type().IsRegular() && slices.Contains(s.Names, d.Name()):
+			case (d.Type().IsRegular() || d.Type() == fs.ModeSymlink) && slices.Contains(s.Names, d.Name()):
 				found = append(found, path)
 			}
 			return nil

@@ -62,8 +62,11 @@ func TestSurvey(t *testing.T) {
 	file := filepath.Join(dir, "a", "b", "planted-name-7f3a")
 	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	require.NoError(t, os.WriteFile(file, nil, 0o755))
+	link := filepath.Join(dir, "b", "planted-name-7f3a")
+	require.NoError(t, os.Mkdir(filepath.Dir(link), 0o755))
+	require.NoError(t, os.Symlink("/usr/bin/true", link))
 	found, _ := Survey{Names: []string{"planted-name-7f3a"}}.Find()
-	assert.Equal(t, []string{file}, found)
+	assert.Equal(t, []string{file, link}, found, "a link by that name counts: what it leads to is what is denied")
 	found, _ = Survey{Names: []string{"planted-name-7f3a"}, Skip: []string{dir}}.Find()
 	assert.Empty(t, found)
 }
