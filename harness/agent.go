@@ -30,7 +30,7 @@ func (t *trial) setup(trialCtx context.Context) error {
 		return errors.New(t.symposium.unusable)
 	}
 	// What a client needs in the project and the home does not hang on where the run is.
-	t.spec = t.run.engine.adapter.Command(client.Request{})
+	t.spec = t.adapter.Command(client.Request{})
 	layout := workspace.Layout{
 		Starter: t.Task.Starter, Fixtures: t.fixtureDirs(), Links: t.links(t.plan.Configuration), EmptyDirs: t.spec.ProjectDirs,
 	}
@@ -46,6 +46,18 @@ func (t *trial) setup(trialCtx context.Context) error {
 		return err
 	}
 	t.skillsHad = true
+	// The endpoint serves until the trial's end, not the setup's.
+	t.gw, err = gateway.Open(trialCtx, gateway.Options{
+		Model: gateway.NewScripted(t.script), ModelName: t.run.engine.opts.Model, ProjectDir: space.Path("project"),
+		Prompt: t.Task.Prompt, LogPath: filepath.Join(t.dir, "gateway.jsonl"),
+	})
+	if err != nil {
+		return &runnerError{err}
+	}
+	t.command()
+	if err := space.FillHome(t.spec.HomeFiles, t.spec.HomeLinks); err != nil {
+		return &runnerError{err}
+	}
 	switch t.plan.Configuration.Skills {
 	case plan.DeliverStaged:
 		if err := t.stageSkills(); err != nil {
@@ -57,14 +69,6 @@ func (t *trial) setup(trialCtx context.Context) error {
 		}
 	}
 	t.before = t.snapshot()
-	// The endpoint serves until the trial's end, not the setup's.
-	t.gw, err = gateway.Open(trialCtx, gateway.Options{
-		Model: gateway.NewScripted(t.script), ModelName: t.run.engine.opts.Model, ProjectDir: space.Path("project"),
-		Prompt: t.Task.Prompt, LogPath: filepath.Join(t.dir, "gateway.jsonl"),
-	})
-	if err != nil {
-		return &runnerError{err}
-	}
 	return context.Cause(ctx)
 }
 
@@ -87,7 +91,6 @@ func (t *trial) stageSkills() error {
 // runAgent launches the client and decides the trial's execution.
 func (t *trial) runAgent(ctx context.Context) error {
 	space := t.space
-	t.command()
 	stdout, err := os.Create(filepath.Join(t.dir, "transcript.jsonl"))
 	if err != nil {
 		return fmt.Errorf("trial: %w", err)
@@ -118,7 +121,7 @@ func (t *trial) runAgent(ctx context.Context) error {
 	if _, err := stdout.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("trial: %w", err)
 	}
-	if t.transcript, err = t.run.engine.adapter.Decode(stdout); err != nil {
+	if t.transcript, err = t.adapter.Decode(stdout); err != nil {
 		return fmt.Errorf("trial: transcript: %w", err)
 	}
 	t.decideExecution(ended)
@@ -128,8 +131,8 @@ func (t *trial) runAgent(ctx context.Context) error {
 // command asks the adapter how the client is started in this run.
 func (t *trial) command() {
 	space := t.space
-	t.spec = t.run.engine.adapter.Command(client.Request{
-		Binary: space.Path("bin", t.run.engine.adapter.Name()), Prompt: t.Task.Prompt, Model: t.run.engine.opts.Model,
+	t.spec = t.adapter.Command(client.Request{
+		Binary: space.Path("bin", t.adapter.Name()), Package: t.clientPackage, Prompt: t.Task.Prompt, Model: t.run.engine.opts.Model,
 		GatewayURL: t.gw.URL(), Token: t.gw.Token(), Enforced: !t.run.engine.opts.Exploratory, Root: os.Geteuid() == 0,
 		DenyRead: t.denied, AllowRead: t.reopened(),
 		Paths: client.Paths{

@@ -27,9 +27,15 @@ type snapshot map[string]string
 
 // snapshot reads the client's and Symposium's configuration in the run, guarded.
 func (t *trial) snapshot() snapshot {
-	files := append(t.run.engine.adapter.ConfigFiles(), client.ConfigFile{Base: "home", Path: symposium.ConfigFile})
+	files := append(t.adapter.ConfigFiles(), client.ConfigFile{Base: "home", Path: symposium.ConfigFile})
 	out := snapshot{}
 	for _, f := range files {
+		if f.Folder {
+			if text := folderText(t.space.Path(f.Base), f.Path); text != "" {
+				out[path.Join(f.Base, f.Path)] = text
+			}
+			continue
+		}
 		data, cut, err := treecopy.ReadFile(t.space.Path(f.Base), f.Path, maxConfig)
 		name := path.Join(f.Base, f.Path)
 		switch {
@@ -46,6 +52,26 @@ func (t *trial) snapshot() snapshot {
 		}
 	}
 	return out
+}
+
+// folderText is what counts of a folder of hooks or plugins: each file's path and content.
+func folderText(base, rel string) string {
+	// The folder's own parents are the trial's too, so the walk starts above them.
+	entries, err := treecopy.List(base, treecopy.Options{Untrusted: true, Ignore: func(p string) bool {
+		return p != rel && !strings.HasPrefix(p, rel+"/") && !strings.HasPrefix(rel, p+"/")
+	}, Limits: treecopy.Limits{Entries: 1000}})
+	if err != nil {
+		return "unreadable: " + err.Error()
+	}
+	var out strings.Builder
+	for _, e := range entries {
+		if e.Kind == treecopy.Directory {
+			continue
+		}
+		data, cut, err := treecopy.ReadFile(base, e.Path, maxConfig)
+		fmt.Fprintf(&out, "%q %s %t %v\n%s\n", e.Path, e.Kind, cut, err, data)
+	}
+	return out.String()
 }
 
 // compared is the part of a file that counts: the given keys, or all of it. A file in which none of
@@ -183,7 +209,7 @@ func (t *trial) skillNames() []string {
 // evidence gathers what a with-symposium trial left.
 func (t *trial) evidence() grade.Evidence {
 	ev := grade.Evidence{
-		Agent: t.run.engine.adapter.Name(), SkillEmpty: t.skillsHad,
+		Agent: t.adapter.Name(), SkillEmpty: t.skillsHad,
 		Trace: symposium.ReadTrace(t.space.Path("evidence")), Sync: symposium.ReadSync(t.space.Path("home"), t.space.Path("project")),
 		Installed: map[string]symposium.Installed{}, Load: t.transcript.LoadOf,
 		Registered: t.before.registeredHooks(), Dialect: t.symposium.dialect,

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/result"
@@ -108,7 +109,7 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 	if name == "run" || name == "enter" {
 		fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
 		fs.BoolVar(&o.Exploratory, "exploratory", o.Exploratory, "the client's own sandbox in place of srt; results are not compared")
-		fs.StringVar(&o.Client, "client", o.Client, "agent client")
+		clientFlag(fs, &o)
 		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")
 		fs.IntVar(&o.Trials, "k", o.Trials, "trials per configuration")
 		fs.IntVar(&o.Jobs, "jobs", o.Jobs, "batches that run side by side")
@@ -137,6 +138,13 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 	return o, fs.Args(), nil
 }
 
+func clientFlag(fs *flag.FlagSet, o *harness.Options) {
+	fs.Func("client", "agent client, or several, comma-separated, of "+strings.Join(client.Names(), ", "), func(s string) error {
+		o.Clients = harness.SplitList(s)
+		return nil
+	})
+}
+
 func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, names, err := options("run", args, stderr)
 	if err != nil {
@@ -144,7 +152,11 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	}
 	o.DefaultTrials = 5
 	o.OnEvent = func(ev harness.Event) {
-		fmt.Fprintf(stderr, "%s  %s  %s", ev.Time.Format("15:04:05"), ev.Task+"/"+ev.Trial, ev.Stage)
+		name := ev.Task + "/"
+		if len(o.Clients) > 1 {
+			name += ev.Client + "/"
+		}
+		fmt.Fprintf(stderr, "%s  %s  %s", ev.Time.Format("15:04:05"), name+ev.Trial, ev.Stage)
 		if ev.Detail != "" {
 			fmt.Fprintf(stderr, "  %s", report.Clean(ev.Detail))
 		}

@@ -256,9 +256,13 @@ func TestNewRunLayout(t *testing.T) {
 	r, err := b.NewRun(Layout{
 		Starter: filepath.Join(src, "starter"), Fixtures: map[string]string{"fx": filepath.Join(src, "fixture")},
 		Plugins: map[string]string{"pl": filepath.Join(src, "plugin")}, Links: map[string]string{"claude": filepath.Join(src, "tool")},
-		EmptyDirs: []string{".claude/skills"}, HomeFiles: map[string][]byte{".claude/settings.json": []byte("{}")},
+		EmptyDirs: []string{".claude/skills"},
 	})
 	require.NoError(t, err)
+	require.NoError(t, r.FillHome(map[string][]byte{".claude/settings.json": []byte("{}")}, map[string]string{".cache/x": "/tools/x"}))
+	link, err := os.Readlink(r.Path("home/.cache/x"))
+	require.NoError(t, err)
+	assert.Equal(t, "/tools/x", link)
 	assert.True(t, r.HasRegistry)
 	for _, dir := range []string{"home", "project", "fixtures", "bin", "cargo-home", "tmp", "evidence", "registry", "project/.claude/skills"} {
 		assert.DirExists(t, r.Path(dir))
