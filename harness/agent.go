@@ -118,7 +118,7 @@ func (t *trial) runAgent(ctx context.Context) error {
 	if _, err := stdout.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("trial: %w", err)
 	}
-	if t.transcript, err = t.run.engine.adapter.Decode(stdout); err != nil {
+	if t.transcript, err = t.run.engine.adapter.Decode(client.Recording{Stream: stdout, Home: space.Path("home"), Project: space.Path("project")}); err != nil {
 		return fmt.Errorf("trial: transcript: %w", err)
 	}
 	t.decideExecution(ended)
