@@ -121,7 +121,13 @@ func (t *trial) runAgent(ctx context.Context) error {
 	if _, err := stdout.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("trial: %w", err)
 	}
-	if t.transcript, err = t.adapter.Decode(stdout); err != nil {
+	session, closeSession, err := t.session()
+	if err != nil {
+		return fmt.Errorf("trial: session file: %w", err)
+	}
+	defer closeSession()
+	recording := client.Recording{Stream: stdout, Session: session, Home: space.Path("home"), Project: space.Path("project")}
+	if t.transcript, err = t.adapter.Decode(recording); err != nil {
 		return fmt.Errorf("trial: transcript: %w", err)
 	}
 	t.decideExecution(ended)

@@ -79,9 +79,10 @@ const (
 type SkillLoad struct {
 	Skill    string    `json:"skill"` // "" when the call does not tell which (Unclear only)
 	State    LoadState `json:"state"`
-	How      string    `json:"how"` // "skill_tool", "file_tool" or "shell"
+	How      string    `json:"how"` // "skill_tool", "file_tool", "shell" or "injected" (the client put it into the request)
 	CallID   string    `json:"call_id"`
 	ParentID string    `json:"parent_id,omitempty"` // as [Turn.ParentID]
+	Source   string    `json:"source,omitempty"`    // as [ToolCall.Source]
 }
 
 // Interpretable reports whether absence can be concluded from the stream, and
