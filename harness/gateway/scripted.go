@@ -50,6 +50,9 @@ func (m *Scripted) answer(r *Request) *Turn {
 	}
 	taken := m.script.taken(r.Offered)
 	last, lastMessage := m.position(r.Messages)
+	if t := poll(r, last, lastMessage); t != nil {
+		return t
+	}
 	var says, notes []string
 	var lastSay int
 	for i := last; i < len(m.script.Steps); i++ {
@@ -67,7 +70,7 @@ func (m *Scripted) answer(r *Request) *Turn {
 				return t
 			}
 		default:
-			tool, input, ok := call(r, st)
+			tool, input, ok := call(r, st, m.script.known(i, taken))
 			if !ok && st.Action == ActionLoadSkill {
 				// Nothing was offered and nothing can be asked: a client without a skill tool. The model goes on.
 				notes = append(notes, fmt.Sprintf("step %d: the request lists no tool that can load a skill; step left out", i+1))
@@ -118,7 +121,7 @@ func (m *Scripted) position(msgs []Message) (step, next int) {
 			if b.Kind != BlockToolCall || id == nil {
 				continue
 			}
-			if n, err := strconv.Atoi(id[1]); err == nil && n > step && n <= len(m.script.Steps) {
+			if n, err := strconv.Atoi(id[1]); err == nil && n >= max(step, 1) && n <= len(m.script.Steps) {
 				step, next = n, i+1
 			}
 		}
