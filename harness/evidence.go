@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func compared(data []byte, keys []string) string {
 		return string(data)
 	}
 	var all map[string]json.RawMessage
-	if err := json.Unmarshal(data, &all); err != nil {
+	if err := json.Unmarshal(withoutComments(data), &all); err != nil {
 		return "not JSON: " + string(data)
 	}
 	part := map[string]any{}
@@ -96,6 +97,18 @@ func compared(data []byte, keys []string) string {
 	}
 	b, _ := json.Marshal(part) // of decoded JSON: cannot fail
 	return string(b)
+}
+
+// withoutComments drops the lines that are a comment as a whole, which Copilot begins its file with.
+// JSON has no such line of its own: a string in it cannot run over the end of a line.
+func withoutComments(data []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(data) {
+		if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("//")) {
+			out = append(out, line...)
+		}
+	}
+	return out
 }
 
 func emptyJSON(v any) bool {

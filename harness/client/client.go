@@ -95,7 +95,7 @@ type Spec struct {
 }
 
 // adapters are the known clients. A new one is a line here.
-var adapters = []Adapter{Claude{}}
+var adapters = []Adapter{Claude{}, Codex{}, OpenCode{}, Copilot{}}
 
 // Names lists the known clients.
 func Names() []string {

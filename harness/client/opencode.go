@@ -83,7 +83,8 @@ const (
 )
 
 func openCodeConfig(r Request) []byte {
-	config := map[string]any{"autoupdate": false, "share": "disabled"}
+	// Without "$schema" the client adds it to the file, which would be a change of the configuration.
+	config := map[string]any{"$schema": "https://opencode.ai/config.json", "autoupdate": false, "share": "disabled"}
 	if r.GatewayURL != "" {
 		model := providerName + "/" + r.Model
 		config["model"], config["small_model"] = model, model
