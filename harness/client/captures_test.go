@@ -30,7 +30,7 @@ type summary struct {
 }
 
 // decodeCapture decodes a stream with its session file, if there is one.
-func decodeCapture(t testing.TB, a Adapter, name string) *transcript.Transcript {
+func decodeCapture(t testing.TB, a Decoder, name string) *transcript.Transcript {
 	t.Helper()
 	dir := filepath.Join(captures, a.Name())
 	stream, err := os.Open(filepath.Join(dir, name+".stdout.jsonl"))
@@ -62,10 +62,9 @@ func captured(t testing.TB, name string) []string {
 
 // TestCaptures decodes every stream recorded from a real client.
 func TestCaptures(t *testing.T) {
-	least := map[string]int{"claude": 20}
-	for _, name := range Names() {
-		a, err := Lookup(name)
-		require.NoError(t, err)
+	least := map[string]int{"claude": 20, "codex": 32, "copilot": 21, "opencode": 24}
+	for _, a := range Decoders() {
+		name := a.Name()
 		names := captured(t, name)
 		require.GreaterOrEqual(t, len(names), least[name], name)
 		for _, capture := range names {

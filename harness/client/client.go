@@ -10,14 +10,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/proctor-evals/proctor/harness/transcript"
 )
 
 // Adapter is one client.
 type Adapter interface {
-	// Name is the word users select the client with.
-	Name() string
+	Decoder
 	// MinVersion is the oldest version whose stream Decode is known to
 	// understand, as MAJOR.MINOR.PATCH.
 	MinVersion() string
@@ -27,13 +24,6 @@ type Adapter interface {
 	Command(Request) Spec
 	// ConfigFiles are the files that set its hooks, MCP servers and permissions.
 	ConfigFiles() []ConfigFile
-	// SessionFiles are patterns (as for path.Match), relative to the home, of
-	// the file the client records a session in. None when its stream tells all.
-	SessionFiles() []string
-	// Decode reads a recording to its end. Whatever it holds is a value in the
-	// transcript; an error is one of a reader, and the transcript then holds
-	// what came before it.
-	Decode(Recording) (*transcript.Transcript, error)
 }
 
 // Recording is what a session left behind.
