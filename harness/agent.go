@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,17 +117,8 @@ func (t *trial) runAgent(ctx context.Context) error {
 			return fmt.Errorf("trial: %w", err)
 		}
 	}
-	if _, err := stdout.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("trial: %w", err)
-	}
-	session, closeSession, err := t.session()
-	if err != nil {
-		return fmt.Errorf("trial: session file: %w", err)
-	}
-	defer closeSession()
-	recording := client.Recording{Stream: stdout, Session: session, Home: space.Path("home"), Project: space.Path("project")}
-	if t.transcript, err = t.adapter.Decode(recording); err != nil {
-		return fmt.Errorf("trial: transcript: %w", err)
+	if err := t.decodeTranscript(stdout); err != nil {
+		return err
 	}
 	t.decideExecution(ended)
 	return os.WriteFile(filepath.Join(t.dir, "response.txt"), []byte(t.transcript.FinalText), 0o644)

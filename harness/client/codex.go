@@ -15,9 +15,18 @@ import (
 // so it is off in enforced mode; in exploratory mode it keeps writing inside the trial's folders and
 // cannot restrict reading. It runs no hook that it has not been told to trust; a trial's fresh home
 // holds Symposium's only, and the bypass counts for this one session.
+//
+// What it detects as a skill load: a shell command that prints the installed
+// SKILL.md with a reader such as cat, head, tail, sed or less, wherever it was
+// started; and, from the rollout, a skill the client itself put into the
+// request because the prompt calls it ("$name"). A skill in a listing, a
+// failed read or the prompt's own text is none. What it cannot see: without
+// the rollout, a "$name" and the folder a command was started in (a read by a
+// path that would fit a skill's folder is then unclear, unless its front
+// matter is printed); content that a search over many files happens to print.
 type Codex struct{}
 
-// Name implements [Adapter].
+// Name implements [Decoder].
 func (Codex) Name() string { return "codex" }
 
 // MinVersion implements [Adapter]. It is the version the captures come from.

@@ -12,9 +12,18 @@ import (
 // It speaks the Chat Completions dialect here, to a provider of one's own: no GitHub account has a part
 // in a trial, and its offline mode keeps it from asking anyone else. In exploratory mode its own
 // sandbox holds shell commands; it needs slirp4netns, iptables and /dev/net/tun on Linux.
+//
+// What it detects as a skill load: a successful call of the skill tool; a
+// successful view of the installed SKILL.md; a shell command in bash that
+// prints it with a reader such as cat, head, tail, sed or less; and, from the
+// session's events, a skill invoked by the prompt. Whether the shell keeps its
+// folder from one command to the next is not known: a read that fits only the
+// folder an earlier command went to is unclear, unless the skill's front
+// matter is printed. What it cannot see: without the session's events, a skill
+// the prompt invokes; content that a search over many files happens to print.
 type Copilot struct{}
 
-// Name implements [Adapter].
+// Name implements [Decoder].
 func (Copilot) Name() string { return "copilot" }
 
 // MinVersion implements [Adapter]. It is the version the captures come from.

@@ -12,9 +12,16 @@ import (
 //
 // It speaks the Chat Completions dialect here. It has no sandbox of its own: in exploratory mode only
 // its permissions hold, which do not bind a shell command.
+//
+// What it detects as a skill load: a successful call of the skill tool; a
+// successful read of the installed SKILL.md by the read tool, or by a shell
+// command that prints it with a reader such as cat, head, tail, sed or less,
+// from the folder the call names. What it cannot see: what a subagent does
+// (its session is not in the stream), and content that a search over many
+// files happens to print.
 type OpenCode struct{}
 
-// Name implements [Adapter].
+// Name implements [Decoder].
 func (OpenCode) Name() string { return "opencode" }
 
 // MinVersion implements [Adapter]. It is the version the captures come from.
