@@ -66,7 +66,7 @@ func TestEveryAdapter(t *testing.T) {
 					assert.False(t, f.Folder && len(f.Keys) > 0, "%s: a folder has no keys", f.Path)
 				}
 				for rel := range spec.HomeFiles {
-					assert.True(t, watched(a, rel), "%s decides what the client may do, and is not compared", rel)
+					assert.True(t, compared(a, rel), "%s decides what the client may do, and is not compared", rel)
 				}
 
 				r.GatewayURL = ""
@@ -80,7 +80,7 @@ func TestEveryAdapter(t *testing.T) {
 	}
 }
 
-func watched(a Adapter, rel string) bool {
+func compared(a Adapter, rel string) bool {
 	for _, f := range a.ConfigFiles() {
 		if f.Base == "home" && f.Path == rel {
 			return true
