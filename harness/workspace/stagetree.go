@@ -92,6 +92,10 @@ func (s *Scratch) storeTree(name, src, sum string, readOnly bool) (string, error
 	if _, err := treecopy.Copy(copied, src, opts); err != nil {
 		return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
 	}
+	// A folder one may not write to cannot be moved into another.
+	if err := os.Chmod(copied, 0o755); err != nil {
+		return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
+	}
 	// Another runner may have been first; its copy is as good.
 	if err := os.Rename(copied, stored); err != nil && !exists(stored) {
 		return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
