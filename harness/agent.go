@@ -58,8 +58,14 @@ func (t *trial) setup(trialCtx context.Context) error {
 	}
 	t.before = t.snapshot()
 	// The endpoint serves until the trial's end, not the setup's.
+	var beforeTurn func()
+	if withSymposium {
+		t.witness = t.newWitness()
+		beforeTurn = t.witness.beforeTurn
+	}
 	t.gw, err = gateway.Open(trialCtx, gateway.Options{
-		Model: gateway.NewScripted(t.script), ModelName: t.run.engine.opts.Model, ProjectDir: space.Path("project"),
+		BeforeTurn: beforeTurn,
+		Model:      gateway.NewScripted(t.script), ModelName: t.run.engine.opts.Model, ProjectDir: space.Path("project"),
 		Prompt: t.Task.Prompt, LogPath: filepath.Join(t.dir, "gateway.jsonl"),
 	})
 	if err != nil {

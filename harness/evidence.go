@@ -192,13 +192,10 @@ func (t *trial) evidence() grade.Evidence {
 	if len(t.rec.Isolation.ConfigChanges) > 0 {
 		ev.Tampered.Config = "configuration changed during the trial: " + strings.Join(t.rec.Isolation.ConfigChanges, ", ")
 	}
-	skills, _ := t.skills()
+	ev.Session, ev.Called, ev.Seen = t.transcript.SessionID, t.called(), t.witness.result()
 	skillDir := filepath.Join(t.submission.Dir, filepath.FromSlash(t.spec.SkillDir))
-	for _, name := range t.skillNames() {
-		s, ok := skills[name]
-		if !ok {
-			s = symposium.Skill{Name: name, Dir: filepath.Join(t.run.engine.opts.Evals, "plugins")}
-		}
+	for _, s := range t.wantedSkills() {
+		name := s.Name
 		ev.Installed[name] = symposium.CheckInstalled(skillDir, s)
 		if what := t.notKept(path.Join(t.spec.SkillDir, name)); what != "" {
 			ev.Installed[name] = symposium.Installed{Present: true, Unclear: true, Detail: what}
@@ -207,10 +204,23 @@ func (t *trial) evidence() grade.Evidence {
 			ev.Tampered.Skill[name] = who
 		}
 	}
-	if who := t.touches("evidence/", "hook-trace.jsonl", "$EVAL_EVIDENCE_DIR", "$SYMPOSIUM_HOOK_TRACE", ".symposium/"); who != "" {
-		ev.Tampered.Evidence = who
-	}
+	ev.Tampered.Evidence = t.touchesEvidence()
 	return ev
+}
+
+// wantedSkills are the skills the task has to do with, each with its source. A skill that is in no
+// plugin has one that nothing equals.
+func (t *trial) wantedSkills() []symposium.Skill {
+	skills, _ := t.skills()
+	var out []symposium.Skill
+	for _, name := range t.skillNames() {
+		s, ok := skills[name]
+		if !ok {
+			s = symposium.Skill{Name: name, Dir: filepath.Join(t.run.engine.opts.Evals, "plugins")}
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // notKept says what of a place the capture left out, above it, at it or below it: then the kept

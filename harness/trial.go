@@ -28,13 +28,14 @@ var (
 // trial is one trial on its way. Its fields fill up stage by stage.
 type trial struct {
 	*Batch
-	plan   plan.Trial
-	dir    string // its result directory
-	rec    *result.Trial
-	space  *workspace.Run
-	spec   client.Spec
-	gw     *gateway.Gateway
-	before snapshot // configuration before launch
+	plan    plan.Trial
+	dir     string // its result directory
+	rec     *result.Trial
+	space   *workspace.Run
+	spec    client.Spec
+	gw      *gateway.Gateway
+	before  snapshot // configuration before launch
+	witness *witness // nil where Symposium delivers nothing
 
 	transcript *transcript.Transcript
 	submission *workspace.Submission
@@ -212,7 +213,9 @@ func (t *trial) observe() {
 	t.rec.Isolation.ConfigChanges = t.before.changes(t.snapshot())
 	t.rec.ObservedLoad = t.loads()
 	if t.plan.Configuration.Skills == plan.DeliverSymposium {
-		t.rec.Expectations = grade.Expect(t.Task.Expected, t.evidence())
+		ev := t.evidence()
+		t.rec.Expectations = grade.Expect(t.Task.Expected, ev)
+		t.doubts(ev)
 	}
 }
 
