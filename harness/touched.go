@@ -60,7 +60,13 @@ func (s scope) touched(call transcript.ToolCall) string {
 	if json.Unmarshal(call.Input, &input) != nil && len(call.Input) > 0 {
 		return "has an input that cannot be read"
 	}
-	return s.value("", input)
+	if what := s.value("", input); what != "" {
+		return what
+	}
+	if call.InputCut {
+		return "has an input too large to be kept whole"
+	}
+	return ""
 }
 
 func (s scope) value(key string, value any) string {

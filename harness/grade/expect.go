@@ -195,7 +195,9 @@ func (e *expecter) notInstalled(skill string) *result.Verdict {
 	return &v
 }
 
-func asPlugin(in symposium.Installed) bool { return in.Present && in.Marker && in.Matches && !in.Unclear }
+func asPlugin(in symposium.Installed) bool {
+	return in.Present && in.Marker && in.Matches && !in.Unclear
+}
 
 // used maps an observation to a verdict: loaded to one, attempted and not observed to the other,
 // since a failed attempt never delivered the content; unknown decides nothing.
