@@ -182,12 +182,14 @@ func TestDeniedAttemptIsAFinding(t *testing.T) {
 // graded all the same, and a grading step that does is a failed verdict with its reason.
 func TestDiskLimits(t *testing.T) {
 	t.Parallel()
-	s := newScripted(t, harness.Options{Configurations: []string{plan.WithoutSymposium}, MaxDisk: 60 << 20, MaxFiles: 3000}, 3)
+	s := newScripted(t, harness.Options{Configurations: []string{plan.WithoutSymposium}, MaxDisk: 60 << 20, MaxFiles: 4000}, 4)
 	// Bounded, so that a limit that is not kept costs the test its patience and not the machine its disk.
 	fills := "head -c 200000000 /dev/zero >../home/f; exec sleep 600\n"
 	for _, tt := range []struct{ script, cause, says string }{
 		{"init\n" + "ln -s /etc/passwd src/link\n" + fills, "disk_limit", "more than 62914560 bytes"},
-		{"init\n" + "ln -s /etc/passwd src/link\n" + "for i in $(seq 6000); do : >~/f$i; done; exec sleep 600\n", "file_limit", "more than 3000 files"},
+		{"init\n" + "ln -s /etc/passwd src/link\n" + "for i in $(seq 6000); do : >~/f$i; done; exec sleep 600\n", "file_limit", "more than 4000 files"},
+		// Whether the session ends before a look comes or goes on: one outcome.
+		{"init\n" + "ln -s /etc/passwd src/link\n(cd src; d=$(printf 'd/%.0s' $(seq 1000)); for i in 1 2 3; do mkdir -p $d && cd -P $d || exit 1; done)\ndone_ok\n", "file_limit", "nested deeper than a path can name"},
 	} {
 		r := s.trial(tt.script)
 		assert.Equal(t, result.ClientError, r.Execution)

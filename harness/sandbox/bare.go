@@ -54,5 +54,5 @@ func (s Bare) Run(ctx context.Context, l Launch) (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
-	return Ended{Started: true, ExitCode: res.ExitCode, Cause: res.Cause, Elapsed: res.Elapsed, Survivors: res.Survivors}, nil
+	return Ended{Started: true, ExitCode: res.ExitCode, Cause: l.Quota.atEnd(res.Cause, l.Policy.AllowWrite), Elapsed: res.Elapsed, Survivors: res.Survivors}, nil
 }

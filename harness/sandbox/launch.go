@@ -165,6 +165,7 @@ func (rt Runtime) attempt(parent context.Context, l Launch, nonce string, env []
 	}
 	ended = Ended{Started: mark.seen, ExitCode: res.ExitCode, Cause: res.Cause, Elapsed: res.Elapsed, Survivors: res.Survivors}
 	if mark.seen {
+		ended.Cause = l.Quota.atEnd(ended.Cause, l.Policy.AllowWrite)
 		return ended, false, nil
 	}
 	retry = ended.Cause == nil && slices.ContainsFunc(wantOfTime, func(s string) bool { return bytes.Contains(mark.held, []byte(s)) })

@@ -35,12 +35,6 @@ const quotaInterval = time.Second
 
 // watch ends the launch through exceeded when the folders grow past q, until ctx ends.
 func (q Quota) watch(ctx context.Context, folders []string, exceeded func(error)) {
-	if q.Bytes == 0 {
-		q.Bytes = defaultQuotaBytes
-	}
-	if q.Files == 0 {
-		q.Files = defaultQuotaFiles
-	}
 	tick := time.NewTicker(quotaInterval)
 	defer tick.Stop()
 	for {
@@ -58,7 +52,22 @@ func (q Quota) watch(ctx context.Context, folders []string, exceeded func(error)
 
 var errStop = errors.New("stop")
 
+// atEnd is the cause a launch ends with, looked at once more when its last process is dead: what it
+// left decides, not whether a look came in time.
+func (q Quota) atEnd(cause error, folders []string) error {
+	if cause != nil {
+		return cause
+	}
+	return q.check(context.Background(), folders)
+}
+
 func (q Quota) check(ctx context.Context, folders []string) error {
+	if q.Bytes == 0 {
+		q.Bytes = defaultQuotaBytes
+	}
+	if q.Files == 0 {
+		q.Files = defaultQuotaFiles
+	}
 	var bytes, files int64
 	var over error
 	for _, dir := range folders {

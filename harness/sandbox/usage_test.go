@@ -53,6 +53,40 @@ func TestQuota(t *testing.T) {
 	}
 }
 
+// What a program left when it ended by itself has the same outcome as what it is caught with: the
+// limits do not hang on whether a look came in time.
+func TestQuotaAtTheEnd(t *testing.T) {
+	t.Parallel()
+	small := sandbox.Quota{Bytes: 8 << 20, Files: 300}
+	const deep = "d=$(printf 'd/%.0s' $(seq 1000)); for i in 1 2 3; do mkdir -p $d && cd -P $d || exit 1; done"
+	for name, tt := range map[string]struct {
+		script string
+		quota  sandbox.Quota
+		want   error
+	}{
+		"3000 folders deep":   {deep, sandbox.Quota{}, sandbox.ErrFileLimit},
+		"in the home":         {"cd ../home; " + deep, sandbox.Quota{}, sandbox.ErrFileLimit},
+		"100 folders deep":    {"mkdir -p $(printf 'd/%.0s' $(seq 100))", sandbox.Quota{}, nil},
+		"one large file":      {"head -c 64000000 /dev/zero >f", small, sandbox.ErrDiskLimit},
+		"gone before the end": {"head -c 64000000 /dev/zero >f; rm f", sandbox.Quota{}, nil},
+		"within the limits":   {": >f", small, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			l := b.sh(t, "", tt.script)
+			l.Quota = tt.quota
+			_, errs, ended := b.run(t, l)
+			if tt.want == nil {
+				assert.NoError(t, ended.Cause, errs)
+				assert.Zero(t, ended.ExitCode, errs)
+				return
+			}
+			assert.ErrorIs(t, ended.Cause, tt.want, errs)
+		})
+	}
+}
+
 // What the launch may not write is not counted: a large starter or toolchain is not its doing.
 func TestQuotaCountsWritableFoldersOnly(t *testing.T) {
 	t.Parallel()
