@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/proctor-evals/proctor/internal/tomlspot"
 )
 
 // ConfigFile is the configuration file in the evals root. Relative paths in it are relative to it.
@@ -108,7 +110,8 @@ func (o *Options) mergeFile(path string) error {
 	meta, err := toml.Decode(string(data), &values)
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
-		return fmt.Errorf("%s:%d:%d: %s", ConfigFile, parse.Position.Line, parse.Position.Col, parse.Message)
+		line, col := tomlspot.Of(string(data), parse)
+		return fmt.Errorf("%s:%d:%d: %s", ConfigFile, line, col, parse.Message)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", ConfigFile, err)
