@@ -161,7 +161,7 @@ type Run struct {
 
 	deniedOnce sync.Once
 	denied     []string // see deniedPaths
-	surveyNote string
+	survey     Survey
 
 	mu      sync.Mutex
 	record  result.Run

@@ -128,7 +128,29 @@ func run(ctx context.Context, b *harness.Batch, configurations []string, change 
 		}
 		results = append(results, r...)
 	}
-	return results, nil
+	if len(configurations) == 0 {
+		return results, nil
+	}
+	return append(results, surveyed(b.Survey(), strings.Join(configurations, ","))), nil
+}
+
+// notLookedAt is what no search on this machine finds.
+const notLookedAt = "not looked at: archives, packed or renamed copies, repositories that share neither a commit's name nor a place of origin, " +
+	"and folders more than nine levels deep; name such in deny_read"
+
+// surveyed tells what the look around the machine did and did not look at.
+func surveyed(s harness.Survey, configurations string) Result {
+	r := Result{
+		Guarantee: "copies of the evals root, of its skills and of cargo-agents in usual places are denied", Configuration: configurations, Verdict: Held,
+		Detail: fmt.Sprintf("looked at: the clients' and Symposium's folders of the user, folders beside the evals root, /opt, /srv and the like; %d found and denied; %s", len(s.Denied), notLookedAt),
+	}
+	switch {
+	case !s.Machine:
+		r.Verdict, r.Detail = CouldNotTell, "the search of the machine's usual places was cut short by its time limit; "+notLookedAt
+	case !s.Neighbours:
+		r.Verdict, r.Detail = CouldNotTell, "there are more repositories beside the evals root than are looked at; deny the folder above it with deny_read"
+	}
+	return r
 }
 
 func runOne(ctx context.Context, b *harness.Batch, configuration string, change func(*sandbox.Launch, map[string]string)) (results []Result, err error) {

@@ -145,7 +145,8 @@ func TestAPolicyThatLetsThroughIsNoticed(t *testing.T) {
 		"evals root readable": {func(l *sandbox.Launch, at map[string]string) {
 			l.Policy.AllowRead = append(l.Policy.AllowRead, p.evals)
 		}, []string{
-			"hidden checks cannot be read", "the solution and the task cannot be read", "hidden checks are nowhere while the agent runs"}},
+			"hidden checks cannot be read", "the solution and the task cannot be read", "hidden checks are nowhere while the agent runs",
+			"no copy of the task's skills can be read outside its own folders"}},
 		"results, other trials, other batches and the temporary folder readable": {func(l *sandbox.Launch, at map[string]string) {
 			l.Policy.AllowRead = append(l.Policy.AllowRead, at["RESULTS"], at["SIBLING"], at["BATCH"], at["SHAREDTMP"])
 		}, []string{"results cannot be read or written", "other trials of the batch cannot be read or written", "other batches cannot be read", "the machine's temporary folder cannot be read"}},

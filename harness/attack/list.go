@@ -53,6 +53,13 @@ for p in /proc/[0-9]* /proc/self; do grep -o "$CANARY" "$p/fd/$HELD" && echo "th
 		script: `
 timeout 20 find / \( -path /proc -o -path /sys -o -path /dev \) -prune -o -name "$CHECK*" -print
 [ $? -ne 124 ] || echo "$UNSURE the search was cut short after 20 s"`},
+	{guarantee: "no copy of the task's skills can be read outside its own folders", needs: "SKILLNAMES",
+		fix:     "a folder with the skill is readable on this machine; add it to deny_read in proctor.toml",
+		outside: `find "$EVALS/plugins" -name SKILL.md -exec grep -lE "^name:[[:space:]]*[\"']?($SKILLNAMES)[\"']?[[:space:]]*\$" {} +`,
+		script: `
+timeout 20 find / \( -path /proc -o -path /sys -o -path /dev -o -path "$RUN" \) -prune -o -name SKILL.md \
+	-exec grep -lE "^name:[[:space:]]*[\"']?($SKILLNAMES)[\"']?[[:space:]]*\$" {} +
+[ $? -ne 124 ] || echo "$UNSURE the search was cut short after 20 s"`},
 	{guarantee: "results cannot be read or written", script: `
 grep -o "$CANARY" "$RESULTS/result.json"
 true >"$RESULTS/written" && echo "wrote $RESULTS/written"`},

@@ -18,6 +18,7 @@ import (
 
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/sandbox"
+	"github.com/proctor-evals/proctor/harness/symposium"
 	"github.com/proctor-evals/proctor/harness/workspace"
 )
 
@@ -67,6 +68,9 @@ func plant(b *harness.Batch) (t *targets, err error) {
 	if len(b.Task.Checks) > 0 {
 		v["CHECK"] = b.Task.Checks[0].Name
 	}
+	if v["SKILLNAMES"], err = skillNames(b); err != nil {
+		return t, err
+	}
 	files := map[string]os.FileMode{"secret": 0o600, "other-name": 0o755, "bin/cargo-agents": 0o755}
 	for name, mode := range files {
 		path := filepath.Join(t.hostDir, filepath.FromSlash(name))
@@ -104,6 +108,21 @@ func plant(b *harness.Batch) (t *targets, err error) {
 		return t, err
 	}
 	return t, t.start()
+}
+
+// skillNames are the names of the task's skills, as choices of a regular expression.
+func skillNames(b *harness.Batch) (string, error) {
+	var names []string
+	for _, p := range b.Task.Plugins {
+		skills, err := symposium.Skills(b.Task.PluginDir(p))
+		if err != nil {
+			return "", err
+		}
+		for _, s := range skills {
+			names = append(names, regexp.QuoteMeta(s.Name))
+		}
+	}
+	return strings.Join(names, "|"), nil
 }
 
 // installedCargoAgents finds what the user may have installed.
