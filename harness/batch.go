@@ -87,7 +87,7 @@ func (b *Batch) planned() result.Batch {
 	}
 	out := result.Batch{
 		BatchID: b.id, Task: b.taskRecord(), Client: e.opts.Client, Model: b.model(),
-		Isolation: e.opts.mode(), Rounds: b.rounds, Results: filepath.ToSlash(rel),
+		Isolation: e.opts.mode(), Rounds: b.rounds, Results: filepath.ToSlash(rel), Detectable: b.Detectable(),
 	}
 	for _, c := range e.confs {
 		out.Configurations = append(out.Configurations, configurationRecord(c))

@@ -30,6 +30,7 @@ const usage = `Proctor supervises exams for coding agents.
 
   proctor run TASK...       run tasks and compare the configurations
   proctor list              list the tasks
+  proctor grade RESULT...   grade kept submissions again: a trial's or a batch's folder, or a run
   proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
   proctor enter TASK CMD... run a command where a trial's agent would run, and see what it would see
   proctor doctor [-attack]  check this machine; with -attack, try to break the isolation on it
@@ -54,6 +55,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return doctor(ctx, args[1:], stdout, stderr)
 	case "enter":
 		return enter(ctx, args[1:], stdout, stderr)
+	case "grade":
+		return regrade(ctx, args[1:], stdout, stderr)
 	case "show":
 		err = show(args[1:], stdout, stderr)
 	case "setup":
@@ -105,8 +108,10 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 	if name != "list" {
 		fs.StringVar(&o.Results, "results", o.Results, "folder results are kept in")
 	}
-	if name == "run" || name == "enter" {
+	if name == "run" || name == "enter" || name == "grade" {
 		fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
+	}
+	if name == "run" || name == "enter" {
 		fs.BoolVar(&o.Exploratory, "exploratory", o.Exploratory, "the client's own sandbox in place of srt; results are not compared")
 		fs.StringVar(&o.Client, "client", o.Client, "agent client")
 		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")
@@ -165,6 +170,11 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	if err != nil {
 		return exit(stderr, err, exitRunner)
 	}
+	for _, b := range r.Batches() {
+		for _, d := range b.Detectable() {
+			fmt.Fprintf(stderr, "%s: %s\n", b.Task.Name, d)
+		}
+	}
 	runErr := runBatches(ctx, r, e.Options().Jobs)
 	cause := runErr
 	if ctx.Err() != nil {
@@ -183,6 +193,9 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 			return exit(stderr, err, exitRunner)
 		}
 		code = max(code, gate(bench, stderr))
+	}
+	if err := report.Summary(stdout, r.Summary()); err != nil {
+		return exit(stderr, err, exitRunner)
 	}
 	fmt.Fprintf(stdout, "run: %s\n", r.Dir())
 	if cause != nil {

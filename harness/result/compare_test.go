@@ -92,8 +92,9 @@ func TestCompare(t *testing.T) {
 func TestCompareNumbers(t *testing.T) {
 	treat, base := counts(4, 1, 0, 0), counts(2, 3, 0, 0)
 	treat.CodePassRate, base.CodePassRate = ptr(1.0), ptr(0.25)
-	treat.Cost.Eligible.Tokens, base.Cost.Eligible.Tokens = Mean{ptr(35100.0), 5}, Mean{ptr(38900.0), 5}
-	treat.Cost.Succeeded.AgentSecs = Mean{ptr(72.0), 4}
+	treat.CodePassed, treat.CodeJudged, base.CodePassed, base.CodeJudged = 4, 4, 1, 4
+	treat.Cost.Eligible.Tokens, base.Cost.Eligible.Tokens = Mean{Mean: ptr(35100.0), Trials: 5}, Mean{Mean: ptr(38900.0), Trials: 5}
+	treat.Cost.Succeeded.AgentSecs = Mean{Mean: ptr(72.0), Trials: 4}
 	c := Compare("a", treat, "b", base)
 	assert.Equal(t, []string{"a", "b"}, []string{c.Treatment, c.Baseline})
 	assert.InDelta(t, 0.4, *c.Diff, 1e-12)
@@ -102,6 +103,12 @@ func TestCompareNumbers(t *testing.T) {
 	assert.Less(t, c.CI95[0], *c.Diff)
 	assert.Greater(t, c.CI95[1], *c.Diff)
 	assert.InDelta(t, 0.75, *c.CodePassDiff, 1e-12)
+	assert.Equal(t, [2][2]int{{4, 4}, {1, 4}}, [2][2]int{c.Code.Treatment, c.Code.Baseline})
+	assert.InDelta(t, 0.75, *c.Code.Diff, 1e-12)
+	assert.InDelta(t, stats.Boschloo(4, 4, 1, 4), *c.Code.P, 0)
+	assert.Less(t, c.Code.CI95[0], 0.75)
+	nothing := Compare("a", counts(3, 0, 0, 0), "b", counts(1, 2, 0, 0)).Code
+	assert.True(t, nothing.Diff == nil && nothing.CI95 == nil && nothing.P == nil, "no code was judged: null, not 0")
 	assert.InDelta(t, -3800, *c.Means.Eligible.Tokens, 1e-9)
 	assert.Nil(t, c.Means.Succeeded.AgentSecs, "one side is unknown")
 	assert.Equal(t, MethodBoschloo, c.Method)
