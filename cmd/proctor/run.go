@@ -97,7 +97,8 @@ func exit(stderr io.Writer, err error, code int) int {
 }
 
 // options are the flags shared by commands, over the environment.
-func options(name string, args []string, stderr io.Writer) (harness.Options, []string, error) {
+// more adds flags of one command.
+func options(name string, args []string, stderr io.Writer, more ...func(*flag.FlagSet)) (harness.Options, []string, error) {
 	o, err := harness.Environ(os.Getenv)
 	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
 		return o, nil, err
@@ -121,6 +122,9 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 			o.Configurations = harness.SplitList(s)
 			return nil
 		})
+	}
+	for _, add := range more {
+		add(fs)
 	}
 	if err := fs.Parse(args); err != nil {
 		return o, nil, err
@@ -148,13 +152,7 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 		return exit(stderr, err, exitUsage)
 	}
 	o.DefaultTrials = 5
-	o.OnEvent = func(ev harness.Event) {
-		fmt.Fprintf(stderr, "%s  %s  %s", ev.Time.Format("15:04:05"), ev.Task+"/"+ev.Trial, ev.Stage)
-		if ev.Detail != "" {
-			fmt.Fprintf(stderr, "  %s", report.Clean(ev.Detail))
-		}
-		fmt.Fprintln(stderr)
-	}
+	o.OnEvent = func(ev harness.Event) { printEvent(stderr, ev) }
 	e, err := harness.Open(o)
 	if err != nil {
 		return exit(stderr, err, exitUsage)
@@ -202,6 +200,14 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 		return exit(stderr, cause, exitRunner)
 	}
 	return code
+}
+
+func printEvent(w io.Writer, ev harness.Event) {
+	fmt.Fprintf(w, "%s  %s  %s", ev.Time.Format("15:04:05"), ev.Task+"/"+report.Clean(ev.Trial), ev.Stage)
+	if ev.Detail != "" {
+		fmt.Fprintf(w, "  %s", report.Clean(ev.Detail))
+	}
+	fmt.Fprintln(w)
 }
 
 // gate is a batch's exit code: a regression task must pass all, and something must be measured.
