@@ -217,3 +217,44 @@ func TestDeltaWithOneArm(t *testing.T) {
 	assert.InDelta(t, 0.4, *d.SuccessRate, 1e-12)
 	assert.Nil(t, d.CodePassRate)
 }
+
+// TestVerdictIsMonotone: a success more for the treatment never makes its verdict worse, and one more for
+// the baseline never makes it better. Both for equal arms and others.
+func TestVerdictIsMonotone(t *testing.T) {
+	rank := map[Judgement]int{Hurts: 0, CannotTell: 1, Helps: 2}
+	for _, arm := range [][2]int{{1, 1}, {3, 3}, {5, 5}, {5, 4}, {10, 10}, {12, 7}, {20, 20}} {
+		judged := verdicts(arm[0], arm[1])
+		for s1 := range judged {
+			for s2, v := range judged[s1] {
+				if s1 > 0 {
+					require.GreaterOrEqual(t, rank[v], rank[judged[s1-1][s2]], "arms %v, %d against %d", arm, s1, s2)
+				}
+				if s2 > 0 {
+					require.LessOrEqual(t, rank[v], rank[judged[s1][s2-1]], "arms %v, %d against %d", arm, s1, s2)
+				}
+			}
+		}
+	}
+}
+
+// TestSmallExams pins what few trials can say: one trial settles nothing, a clean sweep of three does,
+// and a trial that went the other way does not forbid a verdict.
+func TestSmallExams(t *testing.T) {
+	for _, row := range []struct {
+		t, b Counts
+		want Judgement
+	}{
+		{counts(1, 0, 0, 0), counts(0, 1, 0, 0), CannotTell},
+		{counts(2, 0, 0, 0), counts(0, 2, 0, 0), CannotTell},
+		{counts(3, 0, 0, 0), counts(0, 3, 0, 0), Helps},
+		{counts(0, 3, 0, 0), counts(3, 0, 0, 0), Hurts},
+		{counts(5, 0, 0, 0), counts(0, 5, 0, 0), Helps},
+		{counts(5, 0, 0, 0), counts(1, 4, 0, 0), Helps},
+		{counts(4, 1, 0, 0), counts(0, 5, 0, 0), Helps},
+		{counts(4, 1, 0, 0), counts(1, 4, 0, 0), CannotTell},
+		{counts(5, 0, 0, 0), counts(5, 0, 0, 0), CannotTell},
+		{counts(0, 5, 0, 0), counts(0, 5, 0, 0), CannotTell},
+	} {
+		require.Equal(t, row.want, Compare("a", row.t, "b", row.b).Verdict, "%d of %d against %d of %d", row.t.Succeeded, row.t.Eligible, row.b.Succeeded, row.b.Eligible)
+	}
+}
