@@ -87,7 +87,7 @@ func (b *Batch) planned() result.Batch {
 	}
 	out := result.Batch{
 		BatchID: b.id, Task: b.taskRecord(), Client: e.opts.Client, Model: b.model(),
-		Isolation: e.opts.mode(), Rounds: b.rounds, Results: filepath.ToSlash(rel), Detectable: b.Detectable(),
+		Isolation: e.opts.mode(), Rounds: b.rounds, Results: filepath.ToSlash(rel), Detectable: e.Detectable(b.Task, e.opts.Client),
 	}
 	for _, c := range e.confs {
 		out.Configurations = append(out.Configurations, configurationRecord(c))
@@ -104,8 +104,10 @@ func (b *Batch) taskRecord() result.Task {
 	return result.Task{Name: b.Task.Name, Kind: string(b.Task.Kind), ContentHash: b.Task.ContentHash}
 }
 
-func (b *Batch) model() result.Model {
-	return result.Model{Name: b.run.engine.opts.Model, Kind: gateway.KindScripted, Settings: map[string]any{}}
+func (b *Batch) model() result.Model { return b.run.engine.model() }
+
+func (e *Engine) model() result.Model {
+	return result.Model{Name: e.opts.Model, Kind: gateway.KindScripted, Settings: map[string]any{}}
 }
 
 func configurationRecord(c plan.Configuration) result.Configuration {

@@ -53,3 +53,30 @@ func TestLooks(t *testing.T) {
 	assert.Empty(t, looks(filepath.Join(dir, "nosuch"), "", like, []string{"with-symposium"}))
 	assert.Len(t, looks(dir, "20260103-own", like, []string{"staged-skills"}), 1)
 }
+
+func TestDetectableOfATask(t *testing.T) {
+	k := newKept(t, coded(result.Fail), coded(result.Pass), coded(result.Pass), coded(result.Pass))
+	tiny := k.engine.tasks[0]
+	k.engine.opts.Trials = 5
+	var rates []float64
+	for _, d := range k.engine.Detectable(tiny, "claude") {
+		assert.Equal(t, []int{5, 5}, []int{d.Treatment, d.Baseline})
+		rates = append(rates, d.BaselineRate)
+	}
+	assert.Equal(t, guesses, rates, "no batch with this model")
+
+	b := k.benchmark()
+	b.Model = k.engine.model()
+	b.StandIns = nil
+	require.NoError(t, result.Write(k.dir, result.BenchmarkFile, b))
+	got := k.engine.Detectable(tiny, "claude")
+	require.Len(t, got, 1)
+	assert.InDelta(t, 0.5, got[0].BaselineRate, 0, "what the latest batch found")
+	assert.Len(t, k.engine.Detectable(tiny, "codex"), len(guesses))
+
+	k.engine.opts.Exploratory = true
+	assert.Empty(t, k.engine.Detectable(tiny, "claude"))
+	k.engine.opts.Exploratory = false
+	k.engine.confs = k.engine.confs[1:]
+	assert.Empty(t, k.engine.Detectable(tiny, "claude"), "one configuration")
+}
