@@ -230,6 +230,7 @@ func (t *trial) keepEvidence() error {
 	if t.submission, err = t.space.Capture(filepath.Join(t.dir, "submission")); err != nil {
 		return err
 	}
+	t.rec.Submission = &result.Submission{LeftOut: append([]treecopy.Entry{}, t.submission.Report.Skipped...)}
 	for _, s := range t.submission.Report.Skipped {
 		t.find("submission_entry", fmt.Sprintf("%q is %s and was not kept", s.Path, s.Kind.Phrase()))
 	}

@@ -254,6 +254,13 @@ func (r *Run) Batches() []*Batch { return r.batches }
 // ID is the run's name.
 func (r *Run) ID() string { return r.record.RunID }
 
+// Summary is what several tasks say together; it is there after Close.
+func (r *Run) Summary() []result.Summary {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.record.Summary)
+}
+
 // Dir is the run's folder.
 func (r *Run) Dir() string { return r.dir }
 
@@ -261,12 +268,17 @@ func (r *Run) Dir() string { return r.dir }
 func (r *Run) Close(cause error) error {
 	defer r.release()
 	var errs []error
+	var benchmarks []*result.Benchmark
 	for _, b := range r.batches {
-		if _, err := b.Finish(cause); err != nil {
+		bench, err := b.Finish(cause)
+		if err != nil {
 			errs = append(errs, err)
+			continue
 		}
+		benchmarks = append(benchmarks, bench)
 	}
 	r.mu.Lock()
+	r.record.Summary = result.Summarize(benchmarks)
 	r.record.State = result.Finished
 	now := time.Now().UTC()
 	r.record.FinishedAt = &now

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/symposium"
-	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/transcript"
 	"github.com/proctor-evals/proctor/internal/treecopy"
 )
@@ -251,19 +249,6 @@ func (t *trial) touches(places ...string) string {
 		}
 	}
 	return ""
-}
-
-// checksHash identifies the hidden checks a grading used.
-func checksHash(t *task.Task) (string, error) {
-	dir := filepath.Join(t.Dir, "checks")
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	hash, err := treecopy.Hash(dir, treecopy.Options{})
-	if err != nil {
-		return "", fmt.Errorf("checks: %w", err)
-	}
-	return hash, nil
 }
 
 // reopened are the folders inside denied regions that the trial may read: for a client that keeps

@@ -183,7 +183,7 @@ func (t *trial) grade(ctx context.Context) error {
 		return err
 	}
 	t.rec.Gradings = append(t.rec.Gradings, result.Grading{
-		Folder: "grading", Time: time.Now().UTC(), ChecksHash: hash, Reason: "first grading", Code: code,
+		Folder: "grading", Time: time.Now().UTC(), ChecksHash: hash, Toolchain: t.rec.Toolchain, Reason: "first grading", Counts: true, Code: code,
 	})
 	return nil
 }

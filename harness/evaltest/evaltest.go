@@ -81,6 +81,10 @@ func Run(t *testing.T) {
 		if err := x.run.Close(context.Cause(ctx)); err != nil {
 			t.Error(err)
 		}
+		var several strings.Builder
+		if err := report.Summary(&several, x.run.Summary()); err == nil && several.Len() > 0 {
+			t.Logf("\n%s", several.String())
+		}
 		t.Logf("run: %s", x.run.Dir())
 	})
 }
