@@ -115,10 +115,29 @@ func configurationRecord(c plan.Configuration) result.Configuration {
 // Prepare stages the tools once for all trials of the batch and probes the cargo-agents under
 // evaluation. What a particular trial would lack is that trial's setup failure, not an error here.
 func (b *Batch) Prepare(ctx context.Context) error {
-	e, tools := b.run.engine, b.run.tools
+	e := b.run.engine
 	if err := os.MkdirAll(b.results, 0o755); err != nil {
 		return fmt.Errorf("batch: %w", err)
 	}
+	err := b.openSandbox()
+	if err != nil {
+		return err
+	}
+	if err := b.stageClient(ctx); err != nil {
+		return err
+	}
+	if b.script, err = gateway.LoadScript(b.Task.ModelScript); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(e.confs, func(c plan.Configuration) bool { return c.Skills == plan.DeliverSymposium }) {
+		return b.stageSymposium(ctx)
+	}
+	return nil
+}
+
+// openSandbox makes the batch's scratch and finds out what its launches run in and may read.
+func (b *Batch) openSandbox() error {
+	e, tools := b.run.engine, b.run.tools
 	space, err := b.run.scratch.NewBatch()
 	if err != nil {
 		return err
@@ -145,15 +164,6 @@ func (b *Batch) Prepare(ctx context.Context) error {
 		b.readable.SRTVendor = filepath.Join(filepath.Dir(filepath.Dir(srt.Path)), "vendor")
 	}
 	b.denied = b.run.deniedPaths()
-	if err := b.stageClient(ctx); err != nil {
-		return err
-	}
-	if b.script, err = gateway.LoadScript(b.Task.ModelScript); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(e.confs, func(c plan.Configuration) bool { return c.Skills == plan.DeliverSymposium }) {
-		return b.stageSymposium(ctx)
-	}
 	return nil
 }
 
