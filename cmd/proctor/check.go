@@ -10,6 +10,7 @@ import (
 
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/report"
+	"github.com/proctor-evals/proctor/harness/task"
 )
 
 // check prints every problem of the named tasks, one a line, then what was tried in the sandbox.
@@ -44,13 +45,14 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // printChecks returns how many problems there are.
 func printChecks(w io.Writer, checks []*harness.TaskCheck, static, verbose bool) int {
-	problems, bad := 0, 0
+	var all task.Problems
 	for _, c := range checks {
-		for _, p := range c.All() {
-			problems++
-			fmt.Fprintln(w, report.Clean(p.String()))
-		}
+		all = append(all, c.All()...)
 	}
+	for _, p := range all.Sorted() {
+		fmt.Fprintln(w, report.Clean(p.String()))
+	}
+	bad := 0
 	for _, c := range checks {
 		if len(c.All()) > 0 {
 			bad++
@@ -71,8 +73,8 @@ func printChecks(w io.Writer, checks []*harness.TaskCheck, static, verbose bool)
 			}
 		}
 	}
-	fmt.Fprintf(w, "%d tasks, %d with problems, %d problems\n", len(checks), bad, problems)
-	return problems
+	fmt.Fprintf(w, "%d tasks, %d with problems, %d problems\n", len(checks), bad, len(all))
+	return len(all)
 }
 
 // tried says what was shown in the sandbox.

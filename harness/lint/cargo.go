@@ -223,12 +223,11 @@ func (l *linter) lock(root *tomlFile, starter string, files []string) {
 	for _, key := range dependencyTables {
 		deps, _ := root.values[key].(map[string]any)
 		for dep, v := range deps {
-			if t, ok := v.(map[string]any); ok {
-				if renamed, ok := t["package"].(string); ok {
-					dep = renamed
-				}
+			t, _ := v.(map[string]any)
+			if t["path"] == nil {
+				continue // reported as such
 			}
-			want = append(want, dep)
+			want = append(want, packageOf(dep, t))
 		}
 	}
 	slices.Sort(want)
@@ -272,15 +271,19 @@ func (l *linter) directDependencies() []string {
 		for _, key := range dependencyTables {
 			deps, _ := m.values[key].(map[string]any)
 			for dep, v := range deps {
-				if t, ok := v.(map[string]any); ok {
-					if renamed, ok := t["package"].(string); ok {
-						dep = renamed
-					}
-				}
-				out = append(out, dep)
+				t, _ := v.(map[string]any)
+				out = append(out, packageOf(dep, t))
 			}
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// packageOf is the name of the package a dependency is, which may be renamed.
+func packageOf(key string, dependency map[string]any) string {
+	if name, ok := dependency["package"].(string); ok {
+		return name
+	}
+	return key
 }

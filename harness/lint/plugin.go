@@ -95,11 +95,16 @@ func (l *linter) reachable(skills []skill, unmet map[string]string) {
 	file := path.Join("tasks", l.task.Name, "task.toml")
 	text, _ := l.read(file)
 	at := task.PositionsIn(text)
-	for key, list := range map[string][]string{"installed": l.task.Expected.Installed, "used": l.task.Expected.Used} {
-		for i, name := range list {
+	seen := map[string]bool{}
+	for _, list := range []struct {
+		key   string
+		names []string
+	}{{"installed", l.task.Expected.Installed}, {"used", l.task.Expected.Used}} {
+		for i, name := range list.names {
 			for _, s := range skills {
-				if why := unmet[s.plugin]; s.name == name && why != "" {
-					line, col := at.Item(i, "expected", key)
+				if why := unmet[s.plugin]; s.name == name && why != "" && !seen[name] {
+					seen[name] = true
+					line, col := at.Item(i, "expected", list.key)
 					l.add(file, line, col, fmt.Sprintf("the skill %q can never be installed: %s", name, why), "names are exact (- and _ differ): correct depends-on, or the starter's dependencies")
 				}
 			}
