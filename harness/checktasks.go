@@ -161,11 +161,15 @@ func prove(ctx context.Context, o Options, checks []*TaskCheck) error {
 	errs := make([]error, len(worth))
 	var wg sync.WaitGroup
 	for i, c := range worth {
-		wg.Go(func() { errs[i] = r.prove(ctx, c, slots) })
+		wg.Go(func() {
+			if errs[i] = r.prove(ctx, c, slots); errs[i] != nil || c.Broken() != "" {
+				c.NotProved = "not all of it was tried in the sandbox: see the error"
+			}
+		})
 	}
 	wg.Wait()
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return notProved(worth, context.Cause(ctx))
 	}
 	for _, c := range worth {
 		if broken := c.Broken(); broken != "" {

@@ -58,6 +58,8 @@ func printChecks(w io.Writer, checks []*harness.TaskCheck, static, verbose bool)
 			bad++
 		}
 		switch {
+		case c.NotProved != "" && len(c.All()) == 0:
+			fmt.Fprintf(w, "untried   %s: %s\n", report.Clean(c.Task.Name), report.Clean(c.NotProved))
 		case c.NotProved != "":
 			fmt.Fprintf(w, "problems  %s: %s\n", report.Clean(c.Task.Name), report.Clean(c.NotProved))
 		case !c.Good():

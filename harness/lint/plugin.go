@@ -237,6 +237,9 @@ func Skills(t *task.Task) task.Problems {
 	l := &linter{task: t}
 	known := map[string]bool{}
 	for _, s := range l.skills() {
+		if s.name == "" {
+			return nil // it may be the one: what is wrong with it comes first
+		}
 		known[s.name] = true
 	}
 	file := path.Join("tasks", t.Name, "task.toml")

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -63,7 +64,12 @@ func (l *linter) skill(s skill) {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(head.YAML, &doc); err != nil {
-		l.add(s.file, head.Line, 0, "front matter: "+oneLine(err), "correct the YAML; quote texts with a colon in them")
+		line, what := head.Line, strings.TrimPrefix(oneLine(err), "yaml: ")
+		if m := yamlLine.FindStringSubmatch(what); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			line, what = line+n-1, m[2]
+		}
+		l.add(s.file, line, 0, "front matter: "+what, "correct the YAML; quote texts with a colon in them")
 		return
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
@@ -158,5 +164,8 @@ func (l *linter) skillFolder(s skill, body string, bodyLine int) {
 		}
 	}
 }
+
+// yamlLine is how the YAML library begins an error with a place.
+var yamlLine = regexp.MustCompile(`^line (\d{1,6}): (.*)$`)
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
