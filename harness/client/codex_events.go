@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"strconv"
@@ -127,11 +128,13 @@ func object(pairs ...any) json.RawMessage {
 		}
 		fields[pairs[i].(string)] = pairs[i+1]
 	}
-	out, err := json.Marshal(fields)
-	if err != nil {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false) // a command is full of < and &
+	if e.Encode(fields) != nil {
 		return nil // a raw field that is no JSON: the line would not have been
 	}
-	return out
+	return bytes.TrimSpace(out.Bytes())
 }
 
 // codexUsage is a number of tokens as Codex counts: input_tokens holds what
