@@ -114,6 +114,7 @@ func (d *codexDecoder) ended() {
 
 // trouble takes an error event: a retry, or the words of the failure to come.
 func (d *codexDecoder) trouble(message string) {
+	message = message[:min(len(message), maxMessage)]
 	m := codexRetry.FindStringSubmatch(message)
 	if m == nil {
 		d.failed = codexCause(message)

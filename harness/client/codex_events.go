@@ -177,6 +177,9 @@ var (
 	codexRetry  = regexp.MustCompile(`^Reconnecting\.\.\. (?:(\d+)/\d+|waiting for network)(?: \((.*)\))?$`)
 )
 
+// maxMessage is how much of an error's words is looked at, in bytes.
+const maxMessage = 4 << 10
+
 // codexEndpoint are words of errors that come from the model's endpoint.
 var codexEndpoint = []string{
 	"stream disconnected", "high demand", "idle timeout", "exceeded retry limit", "unexpected status", "usage limit",
@@ -185,6 +188,7 @@ var codexEndpoint = []string{
 
 // codexCause sorts the message of a failed turn.
 func codexCause(message string) *transcript.ClientError {
+	message = message[:min(len(message), maxMessage)]
 	cause := &transcript.ClientError{Kind: transcript.ErrorClient, Message: transcript.Name(message)}
 	if m := codexStatus.FindStringSubmatch(message); m != nil {
 		if n, err := strconv.ParseInt(m[1], 10, 64); err == nil {

@@ -385,6 +385,9 @@ var (
 	codexSkill = regexp.MustCompile(`(?m)^- ([^:\s]+): .*\(file: [^()]*SKILL\.md\)$`)
 )
 
+// maxListing is how much of a listing of skills is looked at, in bytes.
+const maxListing = 1 << 20
+
 // world takes the skills the client offers, and the folders they lie in.
 func (s *codexSession) world(raw json.RawMessage) {
 	var state struct {
@@ -396,7 +399,7 @@ func (s *codexSession) world(raw json.RawMessage) {
 		s.Ignore("world_state")
 		return
 	}
-	body := state.Skills.Body
+	body := state.Skills.Body[:min(len(state.Skills.Body), maxListing)]
 	for _, m := range codexRoot.FindAllStringSubmatch(body, 100) {
 		if path.IsAbs(m[2]) {
 			s.loads.root(path.Clean(m[2]))

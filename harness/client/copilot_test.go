@@ -116,3 +116,11 @@ func TestCopilotSubagent(t *testing.T) {
 	assert.Equal(t, "1", tr.Turns[2].ParentID)
 	assert.Equal(t, "outer", tr.FinalText)
 }
+
+// A call that no message announced is of the model, not of the person before it.
+func TestCopilotUnannouncedCall(t *testing.T) {
+	tr := decodeText(t, Copilot{}, stream(copilotUser, `{"type":"tool.execution_start","data":{"toolCallId":"1","toolName":"bash","arguments":{}}}`, copilotEnd), "")
+	require.Len(t, tr.Turns, 2)
+	assert.Equal(t, transcript.RoleAssistant, tr.Turns[1].Role)
+	assert.Equal(t, []string{"bash unfinished"}, statuses(tr))
+}
