@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,11 +120,8 @@ func (t *trial) runAgent(ctx context.Context) error {
 			return fmt.Errorf("trial: %w", err)
 		}
 	}
-	if _, err := stdout.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("trial: %w", err)
-	}
-	if t.transcript, err = t.run.engine.adapter.Decode(stdout); err != nil {
-		return fmt.Errorf("trial: transcript: %w", err)
+	if err := t.decodeTranscript(stdout); err != nil {
+		return err
 	}
 	t.decideExecution(ended)
 	return os.WriteFile(filepath.Join(t.dir, "response.txt"), []byte(t.transcript.FinalText), 0o644)

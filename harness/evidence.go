@@ -150,7 +150,7 @@ func (t *trial) audit() {
 // suspicious only, since its text does not tell what it reached.
 func (t *trial) excludeReached(report transcript.AuditReport) {
 	for _, f := range report.Findings {
-		if f.Status == transcript.StatusOK && slices.Contains([]string{"Read", "Grep", "Glob", "LS"}, f.Tool) {
+		if f.Status == transcript.StatusOK && transcript.FileTool(f.Tool) {
 			t.rec.Excluded = &result.Exclusion{Kind: result.ExcludedIsolation, Cause: fmt.Sprintf("%s: %s by %s", f.Kind, f.Detail, f.Tool)}
 			return
 		}
@@ -238,7 +238,7 @@ func (t *trial) notKept(place string) string {
 func (t *trial) touches(places ...string) string {
 	for _, turn := range t.transcript.Turns {
 		for _, call := range turn.ToolCalls {
-			if slices.Contains([]string{"Read", "Glob", "Grep", "Skill", "LS"}, call.Name) {
+			if transcript.FileTool(call.Name) || call.Name == "Skill" || call.Name == "skill" {
 				continue
 			}
 			for _, p := range places {

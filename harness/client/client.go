@@ -10,14 +10,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/proctor-evals/proctor/harness/transcript"
 )
 
 // Adapter is one client.
 type Adapter interface {
-	// Name is the word users select the client with.
-	Name() string
+	Decoder
 	// MinVersion is the oldest version whose stream Decode is known to
 	// understand, as MAJOR.MINOR.PATCH.
 	MinVersion() string
@@ -27,10 +24,17 @@ type Adapter interface {
 	Command(Request) Spec
 	// ConfigFiles are the files that set its hooks, MCP servers and permissions.
 	ConfigFiles() []ConfigFile
-	// Decode reads a session's standard output to its end. Whatever the stream
-	// holds is a value in the transcript; an error is one of the reader, and
-	// the transcript then holds what came before it.
-	Decode(io.Reader) (*transcript.Transcript, error)
+}
+
+// Recording is what a session left behind.
+type Recording struct {
+	Stream io.Reader // standard output; the primary record
+	// Session is the client's session file, nil when there is none. It only
+	// adds what the stream leaves out, since the agent could write there.
+	Session io.Reader
+	// Home and Project are the absolute folders of the run as the session saw
+	// them, "" when unknown: then what the recording itself says of them counts.
+	Home, Project string
 }
 
 // Request is what a session needs to know.

@@ -8,7 +8,8 @@ import (
 )
 
 // SkillRoots are the absolute folders a client discovers skills in: a skill
-// NAME is installed as ROOT/NAME/SKILL.md. "~" stands for an unknown home.
+// NAME is installed as ROOT/NAME/SKILL.md. "~" stands for an unknown home, and
+// a root "*/x/skills" for that folder of an unknown project, wherever it lies.
 type SkillRoots []string
 
 // Skill returns the skill whose installed SKILL.md the absolute path names.
@@ -19,6 +20,9 @@ func (r SkillRoots) Skill(file string) (string, bool) {
 	}
 	parent, name := path.Split(dir)
 	for _, root := range r {
+		if anywhere, ok := strings.CutPrefix(root, "*/"); ok && name != "" && strings.HasSuffix(parent, "/"+anywhere+"/") {
+			return name, true
+		}
 		if realPath(root)+"/" == parent && name != "" {
 			return name, true
 		}
