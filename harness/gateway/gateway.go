@@ -65,7 +65,7 @@ type Gateway struct {
 type Summary struct {
 	Requests  int // everything that came, refused requests too
 	Turns     int // requests the model answered as turns of the conversation, failing ones included
-	SideCalls int // requests without tools, which the model answered aside
+	SideCalls int // requests without tools (or that forbid them), which the model answered aside
 	Refused   int // wrong host, token, path, method or body
 	Failures  int // answers that were errors, cut, held or refusals of the model
 

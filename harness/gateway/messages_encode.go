@@ -1,11 +1,9 @@
 package gateway
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
-	"strconv"
 )
 
 // The answers of the Messages API: https://docs.anthropic.com/en/api/messages and …/messages-streaming.
@@ -76,25 +74,15 @@ func contentOnWire(blocks []Block) []wireContent {
 // breaks or holds the connection.
 func writeMessages(w http.ResponseWriter, id string, r *Request, t *Turn, cut bool) {
 	answer := wireAnswer{
-		ID: id, Type: "message", Role: "assistant", Model: r.Model, Content: contentOnWire(t.Blocks),
+		ID: "msg_" + id, Type: "message", Role: "assistant", Model: r.Model, Content: contentOnWire(t.Blocks),
 		StopReason: &t.StopReason, Usage: usageOnWire(t.Usage),
 	}
 	if r.Stream {
-		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-		w.Header().Set("Cache-Control", "no-cache")
-		w.WriteHeader(http.StatusOK)
+		startStream(w)
 		streamMessages(w, answer, cut)
 		return
 	}
-	body := encodeJSON(answer)
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(http.StatusOK)
-	if cut {
-		body = body[:len(body)/2]
-	}
-	w.Write(body) //nolint:errcheck // a client that went away is seen by the response writer
-	flush(w)
+	writeWhole(w, encodeJSON(answer), cut)
 }
 
 // streamMessages writes a's events: message_start, then start, one delta and stop for each block, then message_delta and
@@ -153,45 +141,11 @@ func blockEvents(i int, c wireContent) []wireEvent {
 	return append(events, wireEvent{"content_block_stop", map[string]any{"type": "content_block_stop", "index": i}})
 }
 
-func event(w io.Writer, name string, data any) {
-	var b bytes.Buffer
-	b.WriteString("event: " + name + "\ndata: ")
-	b.Write(encodeJSON(data))
-	b.WriteString("\n\n")
-	w.Write(b.Bytes()) //nolint:errcheck // a client that went away is seen by the response writer
-	flush(w)
-}
-
 // failMessages answers with an error status in the dialect's own shape.
 func failMessages(w http.ResponseWriter, id string, f Failure) {
-	body := encodeJSON(map[string]any{
+	writeError(w, f, encodeJSON(map[string]any{
 		"type":       "error",
 		"error":      map[string]any{"type": f.Type, "message": f.Message},
-		"request_id": id,
-	})
-	if f.RetryAfter != nil {
-		w.Header().Set("Retry-After", strconv.Itoa(*f.RetryAfter))
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(f.Status)
-	w.Write(body) //nolint:errcheck // as above
-}
-
-// encodeJSON marshals v on one line, with < > & as they are. v holds only what this package built.
-func encodeJSON(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		// Only a model that hands out a tool input which is no JSON can get here.
-		return encodeJSON(map[string]any{"type": "error", "error": map[string]any{"type": "api_error", "message": err.Error()}})
-	}
-	return bytes.TrimRight(b.Bytes(), "\n")
-}
-
-func flush(w any) {
-	if f, ok := w.(http.Flusher); ok {
-		f.Flush()
-	}
+		"request_id": "req_" + id,
+	}))
 }

@@ -59,7 +59,7 @@ func TestOffersOfRecordedRequests(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := recorded(t, tt.name)
-			all := offers(r.Messages, "")
+			all := offers(r, "")
 			var own []Offer
 			names := map[string]bool{}
 			for _, o := range all {
@@ -79,7 +79,7 @@ func TestOffersOfRecordedRequests(t *testing.T) {
 func TestOffersOfSideCall(t *testing.T) {
 	r := recorded(t, "staged-1")
 	assert.True(t, r.SideCall)
-	assert.Empty(t, offers(r.Messages, ""))
+	assert.Empty(t, offers(r, ""))
 }
 
 func text(role, s string) Message {
@@ -132,7 +132,7 @@ func TestOffersRule(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, o := range offers(tt.msgs, tt.prompt) {
+			for _, o := range offers(&Request{Dialect: DialectMessages, Messages: tt.msgs}, tt.prompt) {
 				got = append(got, o.Skill)
 			}
 			assert.Equal(t, tt.want, got)
@@ -147,6 +147,6 @@ func TestOffersAreBounded(t *testing.T) {
 		b.WriteString("- s" + strings.Repeat("x", i%100) + string(rune('a'+i%26)) + ": d\n")
 	}
 	b.WriteString("\nStop hook success: " + strings.Repeat("y", maxOfferPath) + "/skills/long/SKILL.md")
-	got := offers([]Message{text("system", b.String())}, "")
+	got := offers(&Request{Dialect: DialectMessages, Messages: []Message{text("system", b.String())}}, "")
 	assert.Len(t, got, maxOffers)
 }

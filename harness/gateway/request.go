@@ -23,21 +23,24 @@ const (
 
 // A Request is what a client asked, whatever the dialect.
 type Request struct {
-	Dialect  string    // "messages"
+	Dialect  string    // one of the Dialect constants
 	Model    string    // the model the client named; may be another than the trial's for side calls
 	System   []string  // system text apart from the conversation, in order
 	Messages []Message // the whole conversation so far
 	Tools    []Tool    // in the client's order
 	Offered  []Offer   // skills this request offers, deduplicated, in order
-	SideCall bool      // no tools: a title or summary, which must not use up a scripted turn
+	SideCall bool      // no tools, or none allowed: a title or summary, which must not use up a scripted turn
 	Stream   bool      // the client asked for a stream of events
+
+	StreamUsage bool // Chat Completions: the stream should tell the usage
 
 	ProjectDir string // the trial's project, from Options; relative script paths mean files below it
 	Raw        []byte // the body as it came; not to be modified
 }
 
-// A Message is one entry of the conversation. Role is "user", "assistant" or "system"; in Messages a system role may
-// stand in the middle of the conversation, and only the client writes it.
+// A Message is one entry of the conversation. Role is "user", "assistant" or "system" (also a "developer" of the OpenAI
+// dialects); a system role may stand in the middle of the conversation, and only the client writes it. A tool's result
+// is the user's in every dialect.
 type Message struct {
 	Role   string
 	Blocks []Block
@@ -62,7 +65,7 @@ type Block struct {
 	Signature string          // thinking only
 	CallID    string          // tool call and tool result
 	Name      string          // tool call: the tool
-	Input     json.RawMessage // tool call: a JSON object
+	Input     json.RawMessage // tool call: a JSON object; for a freeform tool a JSON string
 	IsError   bool            // tool result
 }
 
@@ -71,6 +74,8 @@ type Block struct {
 type Tool struct {
 	Name, Type, Description string
 	Schema                  json.RawMessage
+	Freeform                bool   // takes any text in place of JSON ("custom" in the OpenAI dialects)
+	Namespace               string // Responses: the namespace that stands before the dot of Name; "" for most
 }
 
 // How a skill can be offered.
@@ -83,7 +88,7 @@ const (
 type Offer struct {
 	Skill string `json:"skill"`
 	Via   string `json:"via"`            // ViaListing or ViaPath
-	Path  string `json:"path,omitempty"` // ViaPath: as it stood in the context
+	Path  string `json:"path,omitempty"` // ViaPath: as it stood in the context; ViaListing: where the listing tells it
 }
 
 // Why a turn ended, in the words of the Messages dialect.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -155,4 +156,18 @@ func (s *Script) taken(offered []Offer) []bool {
 		}
 	}
 	return taken
+}
+
+// known says what the steps taken before step i tell of its file.
+func (s *Script) known(i int, taken []bool) known {
+	arg := s.Steps[i].Arg
+	k := known{folder: path.Dir(arg) == "."}
+	for j, st := range s.Steps[:i] {
+		if !taken[j] || st.Action != ActionRead && st.Action != ActionWrite {
+			continue
+		}
+		k.file = k.file || st.Arg == arg
+		k.folder = k.folder || path.Dir(st.Arg) == path.Dir(arg)
+	}
+	return k
 }

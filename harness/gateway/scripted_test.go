@@ -82,7 +82,7 @@ func TestScriptedOverRecordedSession(t *testing.T) {
 				}
 				r := recorded(t, fmt.Sprintf("%s-%d", session.name, i))
 				r.ProjectDir = "/run/project"
-				r.Offered = offers(r.Messages, "")
+				r.Offered = offers(r, "")
 				got := turn(t, m, r)
 				require.NotNil(t, got.Step)
 				assert.Equal(t, session.steps[i-2], *got.Step)

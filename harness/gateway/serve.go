@@ -14,28 +14,6 @@ import (
 	"time"
 )
 
-// A codec speaks one dialect. Models know nothing of it.
-type codec struct {
-	dialect string
-	decode  func(raw []byte) (*Request, error)
-	// write delivers a turn that is not an HTTP failure; with cut only its beginning.
-	write func(w http.ResponseWriter, id string, r *Request, t *Turn, cut bool)
-	fail  func(w http.ResponseWriter, id string, f Failure)
-}
-
-var messagesCodec = codec{DialectMessages, decodeMessages, writeMessages, failMessages}
-
-// An endpoint is one path. Counting endpoints estimate tokens and ask no model.
-type endpoint struct {
-	codec codec
-	count bool
-}
-
-var endpoints = map[string]endpoint{
-	"/v1/messages":              {codec: messagesCodec},
-	"/v1/messages/count_tokens": {codec: messagesCodec, count: true},
-}
-
 // The server's own messages tell of hostile or broken connections only, and may quote them.
 var discardLog = log.New(io.Discard, "", 0)
 
@@ -93,9 +71,13 @@ func (g *Gateway) guarded(w *answer, req *http.Request, rec *record) (abort bool
 
 // handle answers and fills rec; abort asks for the connection to be cut.
 func (g *Gateway) handle(w *answer, req *http.Request, rec *record) (abort bool) {
+	ep, ok := endpoints[req.URL.Path]
+	if !ok {
+		ep.codec = messagesCodec // the words of a refusal have to be in some dialect
+	}
 	// A page or a name that resolves to 127.0.0.1 must not reach the gateway under another name.
 	if req.Host != g.Addr() {
-		return g.refuse(w, rec, messagesCodec, http.StatusForbidden, "permission_error", "wrong host: the gateway answers to its own address only")
+		return g.refuse(w, rec, ep.codec, http.StatusForbidden, "permission_error", "wrong host: the gateway answers to its own address only")
 	}
 	if req.URL.Path == "/" && (req.Method == http.MethodGet || req.Method == http.MethodHead) {
 		w.Header().Set("Content-Length", "0") // clients look whether the host is there, without their key
@@ -103,11 +85,14 @@ func (g *Gateway) handle(w *answer, req *http.Request, rec *record) (abort bool)
 		return false
 	}
 	if !g.authorized(req) {
-		return g.refuse(w, rec, messagesCodec, http.StatusUnauthorized, "authentication_error", "wrong or missing API key")
+		return g.refuse(w, rec, ep.codec, http.StatusUnauthorized, "authentication_error", "wrong or missing API key")
 	}
-	ep, ok := endpoints[req.URL.Path]
+	if req.URL.Path == modelsPath && req.Method == http.MethodGet {
+		writeModels(w, g.opts.ModelName)
+		return false
+	}
 	if !ok {
-		return g.refuse(w, rec, messagesCodec, http.StatusNotFound, "not_found_error", "no such endpoint")
+		return g.refuse(w, rec, ep.codec, http.StatusNotFound, "not_found_error", "no such endpoint")
 	}
 	rec.Dialect = ep.codec.dialect
 	if req.Method != http.MethodPost {
@@ -146,7 +131,7 @@ func (g *Gateway) handle(w *answer, req *http.Request, rec *record) (abort bool)
 		r.Model = g.opts.ModelName
 	}
 	r.ProjectDir = g.opts.ProjectDir
-	r.Offered = offers(r.Messages, g.opts.Prompt)
+	r.Offered = offers(r, g.opts.Prompt)
 	rec.SideCall, rec.Stream, rec.Offered = r.SideCall, r.Stream, r.Offered
 	return g.turn(req.Context(), w, rec, ep.codec, r)
 }
@@ -165,7 +150,7 @@ func (g *Gateway) turn(ctx context.Context, w *answer, rec *record, c codec, r *
 	if err != nil {
 		g.broke(fmt.Errorf("gateway: %s model: %w", g.opts.Model.Kind(), err))
 		rec.Error = "the model broke: " + err.Error()
-		c.fail(w, "req_"+id, Failure{Status: http.StatusInternalServerError, Type: "api_error", Message: "the evaluation's model broke"})
+		c.fail(w, id, Failure{Status: http.StatusInternalServerError, Type: "api_error", Message: "the evaluation's model broke"})
 		return false
 	}
 	g.count(r, t)
@@ -177,17 +162,17 @@ func (g *Gateway) turn(ctx context.Context, w *answer, rec *record, c codec, r *
 		if t.failed() {
 			rec.Failure = t.StopReason
 		}
-		c.write(w, "msg_"+id, r, t, false)
+		c.write(w, id, r, t, false)
 	case f.Kind == FailHTTP:
 		rec.Failure = string(f.Kind)
-		c.fail(w, "req_"+id, *f)
+		c.fail(w, id, *f)
 	case f.Kind == FailTruncated:
 		rec.Failure = string(f.Kind)
-		c.write(w, "msg_"+id, r, t, true)
+		c.write(w, id, r, t, true)
 		return true
 	default: // FailSlow
 		rec.Failure = string(f.Kind)
-		c.write(w, "msg_"+id, r, t, true)
+		c.write(w, id, r, t, true)
 		<-ctx.Done() // the client gives up, or the gateway closes
 		return true
 	}
@@ -199,7 +184,7 @@ func (g *Gateway) refuse(w *answer, rec *record, c codec, status int, typ, messa
 	rec.Refused = true
 	rec.Error = g.clip(message, 500)
 	w.Header().Set("Connection", "close") // also spares reading the rest of a body that is too large
-	c.fail(w, "req_refused", Failure{Status: status, Type: typ, Message: message})
+	c.fail(w, "refused", Failure{Status: status, Type: typ, Message: message})
 	return false
 }
 
