@@ -26,7 +26,7 @@ for path in /proc/keys /proc/key-users; do
 	[ ! -e "$path" ] || set -- "$@" --ro-bind /dev/null "$path"
 done
 exec 8<%[2]s
-exec %[1]s --dev-bind / / --unshare-user --cap-drop ALL "$@" --seccomp 8 -- \
+exec %[1]s --dev-bind / / --cap-drop ALL --unshare-user "$@" --seccomp 8 -- \
 	/bin/sh -c '{ ulimit -u %[4]d || ulimit -p %[4]d; } 2>/dev/null; echo %[3]s >&2; exec "$@"' sh`
 
 func (l Launch) confine(nonce string) string {
