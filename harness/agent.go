@@ -166,6 +166,8 @@ func (t *trial) decideExecution(ended sandbox.Ended) {
 	}
 	if len(ended.Survivors) > 0 {
 		t.find("processes_survived", fmt.Sprintf("processes %v were still there after the kill", ended.Survivors))
+		// What they write from now on is nobody's submission.
+		t.survived = fmt.Errorf("processes %v of the agent's session could not be killed, so nothing is graded beside them", ended.Survivors)
 	}
 	execution, clientErr := t.transcript.Execution()
 	switch {
@@ -173,11 +175,8 @@ func (t *trial) decideExecution(ended sandbox.Ended) {
 		set(result.TimedOut, "agent deadline of %s", t.Task.Deadlines.Agent)
 	case errors.Is(ended.Cause, sandbox.ErrOutputLimit):
 		set(result.ClientError, "output_limit")
-	case errors.Is(ended.Cause, sandbox.ErrDiskLimit):
-		set(result.ClientError, "disk_limit")
-		t.find("client_error", ended.Cause.Error())
-	case errors.Is(ended.Cause, sandbox.ErrFileLimit):
-		set(result.ClientError, "file_limit")
+	case sandbox.LimitCause(ended.Cause) != "":
+		set(result.ClientError, "%s", sandbox.LimitCause(ended.Cause))
 		t.find("client_error", ended.Cause.Error())
 	case ended.Cause != nil:
 		set(result.Cancelled, "%v", ended.Cause)

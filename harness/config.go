@@ -94,6 +94,8 @@ var configKeys = []configKey{
 	{"limits.output_bytes", formNumber, number(func(o *Options) *int64 { return &o.MaxOutput })},
 	{"limits.disk_bytes", formNumber, number(func(o *Options) *int64 { return &o.MaxDisk })},
 	{"limits.files", formNumber, number(func(o *Options) *int64 { return &o.MaxFiles })},
+	{"limits.processes", formNumber, number(func(o *Options) *int64 { return &o.MaxProcesses })},
+	{"limits.memory_bytes", formNumber, number(func(o *Options) *int64 { return &o.MaxMemory })},
 }
 
 // mergeFile takes from proctor.toml what the caller left open. A missing file is fine. All problems

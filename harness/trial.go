@@ -39,7 +39,8 @@ type trial struct {
 
 	transcript *transcript.Transcript
 	submission *workspace.Submission
-	skillsHad  bool // the skill directory was empty before launch
+	survived   error // the agent's processes that could not be killed, or nil
+	skillsHad  bool  // the skill directory was empty before launch
 }
 
 // RunTrial runs one planned trial to its result, which it writes on every path. The error is
@@ -165,7 +166,7 @@ func (t *trial) grade(ctx context.Context) error {
 	in := grade.Input{
 		Task: t.Task, Fixtures: t.fixtureDirs(), Submission: t.submission, Batch: t.Batch.space, Sandbox: t.runtime,
 		Denied: t.denied, Readable: t.readable, CargoBin: t.run.tools.Toolchain.Bin, Quota: t.run.engine.opts.quota(), Out: filepath.Join(t.dir, "grading"),
-		OnStep: func(name string) { t.emitStage(StageGrading, name) },
+		Blocked: t.survived, OnStep: func(name string) { t.emitStage(StageGrading, name) },
 	}
 	code := grade.Code(ctx, in)
 	known, err := t.knownPaths()

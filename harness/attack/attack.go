@@ -75,7 +75,7 @@ func combined(attacks []attack, mark string, outside bool) string {
 
 // instruments are the programs that attacks use. One that is installed where a trial does not look
 // would make its attack reach nothing.
-var instruments = []string{"bash", "cat", "find", "getent", "grep", "head", "ipcs", "ls", "perl", "readlink", "socat", "tail", "timeout", "tr"}
+var instruments = []string{"bash", "cat", "find", "getent", "grep", "head", "ipcs", "ls", "perl", "readlink", "socat", "tail", "timeout", "tr", "unshare"}
 
 // missing is a line of script that says which instruments of body are not there.
 func missing(body string) string {
@@ -171,6 +171,7 @@ func runOne(ctx context.Context, b *harness.Batch, configuration string, change 
 	host.Dir = targets.hostDir
 	outside, _ := host.Output() // an attack's failure is its own
 
+	had, _ := segments()
 	watch := watchFor(targets.vars["ORPHAN"])
 	script := &lateReader{}
 	escaped := false
@@ -209,14 +210,16 @@ func runOne(ctx context.Context, b *harness.Batch, configuration string, change 
 		results = append(results, judge(a, configuration, control, got, i))
 	}
 	outlives := Result{Guarantee: "no process outlives the trial", Configuration: configuration, Verdict: Held}
+	orphans := processesNaming(targets.vars["ORPHAN"])
+	endAll(orphans)
 	switch {
-	case len(processesNaming(targets.vars["ORPHAN"])) > 0:
+	case len(orphans) > 0:
 		outlives.Verdict, outlives.Detail = Broken, "a process started in the trial is still there"
 	case !alive:
 		outlives.Verdict, outlives.Detail = CouldNotTell, "the process was never seen alive"
 	}
 	memory := Result{Guarantee: "no shared memory outlives the trial", Configuration: configuration, Verdict: Held}
-	left, cannotTell := segmentsOf(targets.vars["SEGMENT"])
+	left, cannotTell := newSegments(had, targets.vars["SEGMENT"])
 	for _, id := range left {
 		_ = exec.Command("ipcrm", "-m", id).Run()
 	}

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -61,10 +59,10 @@ func plant(b *harness.Batch) (t *targets, err error) {
 	place := b.Place()
 	v := t.vars
 	v["CANARY"], v["KEY"], v["USERHOME"], v["HOMEDIR"] = canary, t.key, home, t.hostDir
+	v["PRIVATE"] = place.PrivateTmp
 	v["EVALS"], v["TASK"], v["TASKDIR"], v["SCRATCH"] = place.Evals, b.Task.Name, b.Task.Dir, place.Scratch
 	v["ORPHAN"], v["PROCESS"] = "orphan-"+id, "process-"+id
-	// A size nobody else uses tells the trial's segment from all others.
-	v["SEGMENT"] = strconv.Itoa(4096 + rand.IntN(1<<22))
+	v["SEGMENT"] = unusedSize()
 	if len(b.Task.Checks) > 0 {
 		v["CHECK"] = b.Task.Checks[0].Name
 	}
@@ -87,6 +85,7 @@ func plant(b *harness.Batch) (t *targets, err error) {
 		"RESULTS": {place.Results, ".attack-*", "result.json"},
 		"SIBLING": {place.Batch, "*", "project/secret"},
 		"BATCH":   {place.Scratch, "x-*", "secret"},
+		"SANDBOX": {place.PrivateTmp, ownPrefix() + "*", "secret"},
 	} {
 		dir, err := t.folder(at.parent, at.pattern)
 		if err != nil {

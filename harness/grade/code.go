@@ -34,6 +34,8 @@ type Input struct {
 	CargoBin   string // the toolchain's own bin folder
 	Quota      sandbox.Quota
 	Out        string // where the steps' output is kept
+	// Blocked, if set, is why nothing may be graded: an infrastructure error.
+	Blocked error
 	// OnStep, if set, is told each step's name as it starts.
 	OnStep func(name string)
 }
@@ -69,6 +71,9 @@ type grading struct {
 func (g *grading) run(ctx context.Context) error {
 	if err := os.MkdirAll(g.Out, 0o755); err != nil {
 		return err
+	}
+	if g.Blocked != nil {
+		return g.Blocked
 	}
 	g.code.InvalidSubmission = invalid(g.Submission, g.Task.Editable)
 	if len(g.code.InvalidSubmission) > 0 {
@@ -156,17 +161,17 @@ func (g *grading) step(ctx context.Context, c *gradingCopy, name string, accept 
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	switch {
+	case len(ended.Survivors) > 0: // they could reach into the next step
+		return "", fmt.Errorf("%s: processes %v could not be killed", name, ended.Survivors)
 	case errors.Is(ended.Cause, errStepDeadline):
 		g.code.Reasons[name] = fmt.Sprintf("not finished after %s", g.Task.Deadlines.Grading)
 		return result.Timeout, nil
 	case errors.Is(ended.Cause, sandbox.ErrOutputLimit):
 		g.code.Reasons[name] = fmt.Sprintf("printed more than %d bytes", int64(maxStepOutput))
 		return result.Fail, nil
-	case errors.Is(ended.Cause, sandbox.ErrDiskLimit), errors.Is(ended.Cause, sandbox.ErrFileLimit):
+	case sandbox.LimitCause(ended.Cause) != "":
 		g.code.Reasons[name] = ended.Cause.Error()
 		return result.Fail, nil
-	case len(ended.Survivors) > 0:
-		return "", fmt.Errorf("%s: processes %v could not be killed", name, ended.Survivors)
 	case ended.Cause != nil:
 		return "", fmt.Errorf("%s: interrupted: %w", name, ended.Cause)
 	case !ended.Started:
