@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/proctor-evals/proctor/harness/result"
-	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/workspace"
 )
 
@@ -122,9 +121,10 @@ func TestAddCheck(t *testing.T) {
 			c := &gradingCopy{dir: dir}
 			write(t, filepath.Join(dir, "project"), map[string]string{"src/lib.rs": ""})
 			write(t, filepath.Join(dir, "project"), tests)
-			check := task.Check{Name: "c", File: filepath.Join(write(t, t.TempDir(), map[string]string{"c.rs": valueCheck}), "c.rs")}
-			require.NoError(t, c.addCheck(check))
-			data, err := os.ReadFile(c.path("project/tests/c.rs"))
+			file, err := c.addCheck("c", valueCheck)
+			require.NoError(t, err)
+			assert.Equal(t, c.path("project/tests/c.rs"), file)
+			data, err := os.ReadFile(file)
 			require.NoError(t, err)
 			assert.Equal(t, valueCheck, string(data))
 			assert.NoDirExists(t, c.path("project/tests/c"))
