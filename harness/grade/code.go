@@ -104,15 +104,7 @@ func (g *grading) run(ctx context.Context) error {
 		g.code.Hidden[check.Name] = v
 	}
 	if g.Task.FmtCheck {
-		c, err := g.copy()
-		if err != nil {
-			return err
-		}
-		defer c.remove()
-		if err := g.ownFormat(c); err != nil {
-			return err
-		}
-		v, err := g.step(ctx, c, "fmt", "fmt", "--check")
+		v, err := g.format(ctx)
 		if err != nil {
 			return err
 		}
@@ -136,6 +128,19 @@ func (g *grading) build(ctx context.Context, c *gradingCopy) (result.Verdict, er
 		g.lock = lock
 	}
 	return v, nil
+}
+
+// format checks the format in a copy of its own, by the starter's configuration.
+func (g *grading) format(ctx context.Context) (result.Verdict, error) {
+	c, err := g.copy()
+	if err != nil {
+		return "", err
+	}
+	defer c.remove()
+	if err := g.ownFormat(c); err != nil {
+		return "", err
+	}
+	return g.step(ctx, c, "fmt", "fmt", "--check")
 }
 
 // step runs one cargo command in a copy, under a deadline of its own.
@@ -243,11 +248,7 @@ const maxStepOutput = 64 << 20
 // or in the way to one, that is not a regular file or a folder.
 func invalid(s *workspace.Submission, editable []string) []string {
 	var out []string
-	concerns := func(rel string) bool {
-		return rel == "." || slices.ContainsFunc(editable, func(e string) bool {
-			return rel == e || strings.HasPrefix(rel, e+"/") || strings.HasPrefix(e, rel+"/")
-		})
-	}
+	concerns := func(rel string) bool { return rel == "." || onTheWay(editable, rel) }
 	for _, skipped := range s.Report.Skipped {
 		if concerns(skipped.Path) {
 			out = append(out, fmt.Sprintf("%q is %s", skipped.Path, skipped.Kind.Phrase()))
@@ -263,4 +264,17 @@ func invalid(s *workspace.Submission, editable []string) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// onTheWay reports whether a path of the submission is an editable path, below one or above one. "."
+// is the whole project.
+func onTheWay(editable []string, rel string) bool {
+	return slices.ContainsFunc(editable, func(e string) bool {
+		return within(rel, e) || strings.HasPrefix(e, rel+"/")
+	})
+}
+
+// within reports whether rel is the editable path or below it.
+func within(rel, editable string) bool {
+	return editable == "." || rel == editable || strings.HasPrefix(rel, editable+"/")
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness/sandbox"
@@ -58,9 +57,7 @@ func (g *grading) fill(c *gradingCopy) error {
 	report, err := treecopy.Copy(c.path("project"), g.Submission.Dir, treecopy.CopyOptions{
 		Overwrite: true,
 		Options: treecopy.Options{Untrusted: true, Ignore: func(rel string) bool {
-			return !slices.ContainsFunc(g.Task.Editable, func(e string) bool {
-				return rel == e || strings.HasPrefix(rel, e+"/") || strings.HasPrefix(e, rel+"/")
-			})
+			return !onTheWay(g.Task.Editable, rel)
 		}},
 	})
 	if err != nil {

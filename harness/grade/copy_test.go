@@ -78,6 +78,8 @@ func TestGradingCopy(t *testing.T) {
 	}{
 		"a folder, replaced exactly": {[]string{"src"}, map[string]string{"src/lib.rs": "mine", "src/unused.rs": "-", "src/new/deep.rs": "new", "README": "mine", "Cargo.toml": "mine"},
 			map[string]string{"src/lib.rs": "mine", "src/unused.rs": "-", "src/new/deep.rs": "new", "README": "-", "Cargo.toml": starterFiles()["Cargo.toml"], "tests/existing.rs": "#[test]\nfn there() {}\n"}},
+		"the whole project": {[]string{"."}, map[string]string{"src/lib.rs": "mine", "tests/existing.rs": "-", "README": "mine"},
+			map[string]string{"src/lib.rs": "mine", "tests/existing.rs": "-", "README": "mine", "src/unused.rs": "not even Rust"}},
 		"one file": {[]string{"src/lib.rs"}, map[string]string{"src/lib.rs": "mine", "src/unused.rs": "mine", "src/new.rs": "new"},
 			map[string]string{"src/lib.rs": "mine", "src/unused.rs": "not even Rust", "src/new.rs": "-"}},
 		"a deleted file":             {[]string{"src/lib.rs"}, map[string]string{"src/lib.rs": "-"}, map[string]string{"src/lib.rs": "-", "src/unused.rs": "not even Rust"}},

@@ -57,7 +57,7 @@ func suspicious(submission string, editable []string) []string {
 		}
 	}
 	for _, e := range entries {
-		if e.Kind != treecopy.File || !slices.ContainsFunc(editable, func(root string) bool { return root == "." || e.Path == root || strings.HasPrefix(e.Path, root+"/") }) {
+		if e.Kind != treecopy.File || !slices.ContainsFunc(editable, func(root string) bool { return within(e.Path, root) }) {
 			continue
 		}
 		if slices.Contains(buildFiles, path.Base(e.Path)) || path.Base(path.Dir(e.Path)) == ".cargo" {
