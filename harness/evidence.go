@@ -188,6 +188,7 @@ func (t *trial) evidence() grade.Evidence {
 		Installed: map[string]symposium.Installed{}, Load: t.transcript.LoadOf,
 		Registered: t.before.registeredHooks(), Dialect: t.symposium.dialect,
 		Tampered: grade.Tampering{Skill: map[string]string{}},
+		Session:  t.transcript.SessionID, NoToolCalls: t.noToolCalls(),
 	}
 	if len(t.rec.Isolation.ConfigChanges) > 0 {
 		ev.Tampered.Config = "configuration changed during the trial: " + strings.Join(t.rec.Isolation.ConfigChanges, ", ")
@@ -211,6 +212,12 @@ func (t *trial) evidence() grade.Evidence {
 		ev.Tampered.Evidence = who
 	}
 	return ev
+}
+
+// noToolCalls reports whether the transcript, fully interpreted, holds no tool call.
+func (t *trial) noToolCalls() bool {
+	whole, _ := t.transcript.Interpretable()
+	return whole && !slices.ContainsFunc(t.transcript.Turns, func(turn transcript.Turn) bool { return len(turn.ToolCalls) > 0 })
 }
 
 // notKept says what of a place the capture left out, above it, at it or below it: then the kept

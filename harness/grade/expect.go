@@ -1,6 +1,7 @@
 package grade
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -20,6 +21,11 @@ type Evidence struct {
 	Installed map[string]symposium.Installed
 	// Load is the transcript's observation of a skill.
 	Load func(skill string) transcript.Load
+	// Session is the transcript's session, "" when it does not tell; a hook record of another one is
+	// not this trial's.
+	Session string
+	// NoToolCalls says that the transcript was fully interpreted and holds no tool call.
+	NoToolCalls bool
 	// Registered are the hook events that init registered with the client; nil when not known.
 	Registered []string
 	// Dialect is the registry dialect the release understood.
@@ -120,13 +126,31 @@ func (e *expecter) hook(key, event string) result.Verdict {
 	if ev.Registered != nil && !slices.Contains(ev.Registered, event) {
 		return e.say(key, result.Inconclusive, "release: this cargo-agents registers no %s hook with this client", event)
 	}
-	if _, ok := ev.Trace.First(ev.Agent, event); ok {
+	if r, ok := ev.Trace.First(ev.Agent, event); ok {
+		if why := e.contradicts(r); why != "" {
+			return e.say(key, result.Inconclusive, "%s", why)
+		}
 		return result.Pass
 	}
 	if !ev.Trace.Whole() {
 		return e.say(key, result.Inconclusive, "the hook trace cannot be read whole: %d bad lines, cut %t %s", ev.Trace.Bad, ev.Trace.Cut, ev.Trace.Err)
 	}
 	return e.say(key, result.Fail, "no %s record in the hook trace", event)
+}
+
+// contradicts says in what the transcript, which is the runner's own, contradicts a hook record.
+func (e *expecter) contradicts(r symposium.HookRecord) string {
+	var input struct {
+		Session string `json:"session_id"`
+	}
+	// An input of another shape names no session.
+	if json.Unmarshal(r.Input, &input) == nil && input.Session != "" && e.ev.Session != "" && input.Session != e.ev.Session {
+		return fmt.Sprintf("the %s record is of session %.80q, the transcript of %.80q", r.Event, input.Session, e.ev.Session)
+	}
+	if (r.Event == "PreToolUse" || r.Event == "PostToolUse") && e.ev.NoToolCalls {
+		return fmt.Sprintf("there is a %s record, and no tool call in the transcript", r.Event)
+	}
+	return ""
 }
 
 func (e *expecter) installed(skill string) *result.Verdict {

@@ -72,7 +72,25 @@ func TestExpectSyncAndHooks(t *testing.T) {
 		"changed, and nothing is there": {func(ev *Evidence) {
 			ev.Tampered.Config, ev.Trace, ev.Sync = "config changed", symposium.Trace{}, symposium.SyncState{}
 		}, pass, inconclusive, inconclusive, inconclusive, nil},
-		"changed, and not empty before":   {func(ev *Evidence) { ev.Tampered.Config, ev.SkillEmpty = "config changed", false }, fail, inconclusive, inconclusive, inconclusive, nil},
+		"changed, and not empty before": {func(ev *Evidence) { ev.Tampered.Config, ev.SkillEmpty = "config changed", false }, fail, inconclusive, inconclusive, inconclusive, nil},
+		"a record of another session": {func(ev *Evidence) {
+			ev.Session = "mine"
+			for i, session := range []string{"other", "mine", "mine"} {
+				ev.Trace.Records[i].Input = []byte(`{"session_id":"` + session + `"}`)
+			}
+		}, pass, inconclusive, pass, pass, map[string]string{"sync.session_start": `session "other"`}},
+		"Stop twice, the first of another session": {func(ev *Evidence) {
+			ev.Session = "mine"
+			stop := symposium.HookRecord{Event: "Stop", Agent: "claude", Input: []byte(`{"session_id":"mine"}`)}
+			ev.Trace.Records[1].Input = []byte(`{"session_id":"other"}`)
+			ev.Trace.Records = append(ev.Trace.Records, stop)
+		}, pass, pass, pass, inconclusive, map[string]string{"hooks.Stop": `session "other"`}},
+		"Stop twice, the first of this session": {func(ev *Evidence) {
+			ev.Session = "mine"
+			ev.Trace.Records[1].Input = []byte(`{"session_id":"mine"}`)
+			ev.Trace.Records = append(ev.Trace.Records, symposium.HookRecord{Event: "Stop", Agent: "claude", Input: []byte(`{"session_id":"other"}`)})
+		}, pass, pass, pass, pass, nil},
+		"records that name no session":    {func(ev *Evidence) { ev.Session = "mine"; ev.Trace.Records[0].Input = []byte(`[1]`) }, pass, pass, pass, pass, nil},
 		"an agent's edit of a skill only": {func(ev *Evidence) { ev.Tampered.Skill["s"] = "edited" }, pass, pass, pass, pass, nil},
 	}
 	for name, tt := range tests {
@@ -155,6 +173,34 @@ func TestExpectUsed(t *testing.T) {
 			// The transcript is no file in the trial: a changed configuration does not touch it.
 			ev.Tampered.Config = "config changed"
 			assert.Equal(t, want[0], *Expect(task.Expected{Used: []string{"s"}}, ev).Skills["s"].Used)
+		})
+	}
+}
+
+// Hooks of tools and a transcript, wholly read, without tool calls contradict each other.
+func TestExpectToolHooks(t *testing.T) {
+	for name, tt := range map[string]struct {
+		event       string
+		records     []string
+		noToolCalls bool
+		want        result.Verdict
+	}{
+		"before a tool, and tools ran":      {"PreToolUse", []string{"PreToolUse"}, false, result.Pass},
+		"before a tool, and none ran":       {"PreToolUse", []string{"PreToolUse"}, true, result.Inconclusive},
+		"after a tool, and none ran":        {"PostToolUse", []string{"PostToolUse"}, true, result.Inconclusive},
+		"no record, and none ran":           {"PostToolUse", nil, true, result.Fail},
+		"a prompt needs no tool":            {"UserPromptSubmit", []string{"UserPromptSubmit"}, true, result.Pass},
+		"another event's record is nothing": {"PostToolUse", []string{"PreToolUse"}, false, result.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ev := good()
+			ev.NoToolCalls = tt.noToolCalls
+			for _, event := range tt.records {
+				ev.Trace.Records = append(ev.Trace.Records, symposium.HookRecord{Event: event, Agent: "claude"})
+			}
+			got := Expect(task.Expected{Hooks: []string{tt.event}}, ev)
+			assert.Equal(t, tt.want, got.Hooks[tt.event])
+			assert.Equal(t, tt.want != result.Pass, got.Causes["hooks."+tt.event] != "")
 		})
 	}
 }

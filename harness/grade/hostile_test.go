@@ -230,7 +230,7 @@ fn main() {
         let _ = fs::write(entry.unwrap().path(), "#[test] fn check() {}");
     }
     let _ = fs::write("../fixtures/base/src/lib.rs", "pub fn two() -> i32 { 2 }");
-    Command::new("setsid").args(["/bin/sh", "-c", "while :; do for f in ../target/debug/deps/*; do [ -x $f ] && cp /bin/true $f; done; sleep 0.05; done", "MARKER"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    Command::new("setsid").args(["/bin/sh", "-c", "while :; do for f in ../target/debug/deps/*; do [ -x $f ] && cp /bin/true $f; done; sleep 0.3; done", "MARKER"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
 }
 `
 	tests := map[string]struct {
@@ -249,7 +249,7 @@ fn main() {
 		"another toolchain":              {map[string]string{"src/lib.rs": goodLib, "rust-toolchain.toml": "[toolchain]\nchannel = \"1.0\"\n"}, pass, pass, "", "rust-toolchain.toml"},
 		"a fixture replaced by [patch]":  {map[string]string{"src/lib.rs": goodLib, "Cargo.toml": manifest + "\n[patch.\"../fixtures/base\"]\nbase = { path = \"own\" }\n", "own/src/lib.rs": "pub fn two() -> i32 { 3 }"}, fail, skipped, "exit code 101", "Cargo.toml"},
 		"a fixture replaced by another":  {map[string]string{"src/lib.rs": goodLib, "Cargo.toml": strings.Replace(manifest, "../fixtures/base", "own", 1), "own/src/lib.rs": "pub fn two() -> i32 { 2 }", "own/Cargo.toml": "[package]\nname = \"base\"\nversion = \"0.1.0\"\n"}, pass, pass, "", "Cargo.toml"},
-		"a build script vandalises":      {map[string]string{"src/lib.rs": wrong, "build.rs": vandal}, pass, fail, "exit code 101", "build.rs"},
+		"a build script vandalises":      {map[string]string{"src/lib.rs": wrong, "build.rs": vandal}, pass, fail, "", "build.rs"},
 		"a build script reads the check": {map[string]string{"src/lib.rs": wrong, "build.rs": "fn main() { for e in std::fs::read_dir(\"tests\").unwrap() { let p = e.unwrap().path(); if !p.ends_with(\"existing.rs\") { println!(\"cargo::warning=seen {}\", p.display()); } } }"}, pass, fail, "exit code 101", "build.rs"},
 	}
 	for name, tt := range tests {

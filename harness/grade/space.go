@@ -16,8 +16,11 @@ const nearlyFull = 1 << 20
 // the step itself wrote: then the failure is the machine's. before is what was free at its start.
 func (g *grading) diskFull(c *gradingCopy, before int64) bool {
 	after, err := freeSpace(c.dir)
-	return err == nil && after < nearlyFull && treeSize(c.dir) < before/2
+	return err == nil && filledByOthers(before, after, treeSize(c.dir))
 }
+
+// filledByOthers is diskFull's rule: little is left, and the copy holds too little to be the cause.
+func filledByOthers(before, after, own int64) bool { return after < nearlyFull && own < before/2 }
 
 // treeSize adds up the sizes of the regular files in a folder whose processes are dead. What cannot
 // be read counts nothing.
