@@ -212,14 +212,8 @@ func TestFormatConfigIsTheStarters(t *testing.T) {
 	}
 }
 
-// With editable_build the submission brings what Cargo runs and obeys. What would decide which
-// program a check is, or runs in, is refused; the rest is listed, and cannot reach another step.
-func TestHostileBuildFiles(t *testing.T) {
-	t.Parallel()
-	const pass, fail, skipped = result.Pass, result.Fail, result.Skipped
-	const wrong = "pub fn value() -> i32 {\n    3\n}\n\npub fn extra() {}\n"
-	manifest := starterFiles()["Cargo.toml"]
-	const vandal = `use std::{fs, process::{Command, Stdio}};
+// vandal is a build script that writes wherever it can and leaves a process that replaces programs.
+const vandal = `use std::{fs, process::{Command, Stdio}};
 fn main() {
     let cargo_home = std::env::var("CARGO_HOME").unwrap();
     let exe = "[target.'cfg(all())']\nrunner = \"/bin/true\"\n";
@@ -233,6 +227,14 @@ fn main() {
     Command::new("setsid").args(["/bin/sh", "-c", "while :; do for f in ../target/debug/deps/*; do [ -x $f ] && cp /bin/true $f; done; sleep 0.3; done", "MARKER"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
 }
 `
+
+// With editable_build the submission brings what Cargo runs and obeys. What would decide which
+// program a check is, or runs in, is refused; the rest is listed, and cannot reach another step.
+func TestHostileBuildFiles(t *testing.T) {
+	t.Parallel()
+	const pass, fail, skipped = result.Pass, result.Fail, result.Skipped
+	const wrong = "pub fn value() -> i32 {\n    3\n}\n\npub fn extra() {}\n"
+	manifest := starterFiles()["Cargo.toml"]
 	tests := map[string]struct {
 		files      map[string]string
 		build      result.Verdict
