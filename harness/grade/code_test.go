@@ -51,16 +51,6 @@ func starterFiles() map[string]string {
 	}
 }
 
-func write(t *testing.T, dir string, files map[string]string) string {
-	t.Helper()
-	for rel, content := range files {
-		path := filepath.Join(dir, filepath.FromSlash(rel))
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
-	}
-	return dir
-}
-
 // newInput is a grading of a submission that is the starter with some files changed ("-" deletes).
 func newInput(t *testing.T, changes map[string]string) Input {
 	t.Helper()
