@@ -166,6 +166,7 @@ type launch struct {
 	step        string // whose reason is given
 	files       string // the output files' name
 	args        []string
+	compiles    bool                      // a hidden check is compiled, not run
 	keepProject bool                      // the project may not be written
 	accept      func(stdout []byte) error // when given, must agree besides the exit code
 }
@@ -218,7 +219,7 @@ func (g *grading) launch(ctx context.Context, c *gradingCopy, l launch) (result.
 		return "", fmt.Errorf("%s: the disk of the scratch became full, and not by what the step wrote; make room and grade again", name)
 	case ended.ExitCode != 0:
 		g.code.Reasons[name] = fmt.Sprintf("cargo %s: exit code %d", strings.Join(args, " "), ended.ExitCode)
-		if l.keepProject {
+		if l.compiles {
 			g.code.Reasons[name] += ": the check does not compile with the submission"
 		}
 		return result.Fail, nil

@@ -37,8 +37,9 @@ func (g *grading) hidden(ctx context.Context, check task.Check) (result.Verdict,
 	g.announce(name)
 	ctx, cancel := g.deadline(ctx)
 	defer cancel()
-	// Nothing that runs while a check is compiled may change it, or what the next launch obeys.
-	v, err := g.launch(ctx, c, launch{step: name, files: name + "-build", keepProject: true, args: []string{"test", "--offline", "--no-run", "--test", check.Name}})
+	// A build script of the submission's may not change the check, or what the next launch obeys. One of
+	// the author's may write where it likes.
+	v, err := g.launch(ctx, c, launch{step: name, files: name + "-build", compiles: true, keepProject: g.Task.EditableBuild, args: []string{"test", "--offline", "--no-run", "--test", check.Name}})
 	if err != nil || v != result.Pass {
 		return v, err
 	}
