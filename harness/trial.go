@@ -178,6 +178,9 @@ func (t *trial) grade(ctx context.Context) error {
 		return err
 	}
 	code.EditsOutside = edits
+	for _, what := range code.Suspicious {
+		t.rec.Findings = append(t.rec.Findings, result.Finding{Kind: "suspicious_source", Detail: what})
+	}
 	t.rec.Code = code
 	hash, err := checksHash(t.Task)
 	if err != nil {

@@ -237,15 +237,17 @@ type Submission struct {
 
 // Code are the verdicts on the submission's code.
 type Code struct {
-	Build               Verdict            `json:"build"`
-	CargoTestLib        Verdict            `json:"cargo_test_lib"`
-	Hidden              map[string]Verdict `json:"hidden"`
-	CargoFmtCheck       *Verdict           `json:"cargo_fmt_check"`
-	EditsOutside        []string           `json:"edits_outside_editable"`
-	InvalidSubmission   []string           `json:"invalid_submission,omitempty"`
-	Reasons             map[string]string  `json:"reasons,omitempty"`
-	InfrastructureError string             `json:"infrastructure_error,omitempty"`
-	Overall             Verdict            `json:"overall"`
+	Build             Verdict            `json:"build"`
+	CargoTestLib      Verdict            `json:"cargo_test_lib"`
+	Hidden            map[string]Verdict `json:"hidden"`
+	CargoFmtCheck     *Verdict           `json:"cargo_fmt_check"`
+	EditsOutside      []string           `json:"edits_outside_editable"`
+	InvalidSubmission []string           `json:"invalid_submission,omitempty"`
+	Reasons           map[string]string  `json:"reasons,omitempty"`
+	// Suspicious lists what in the editable paths could lead a grader astray. It is listed, never graded.
+	Suspicious          []string `json:"suspicious,omitempty"`
+	InfrastructureError string   `json:"infrastructure_error,omitempty"`
+	Overall             Verdict  `json:"overall"`
 }
 
 // Grading is one grading of the submission; the first is in grading/, a regrade in grading-2/.
