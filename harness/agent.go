@@ -29,7 +29,7 @@ func (t *trial) setup(trialCtx context.Context) error {
 		return errors.New(t.symposium.unusable)
 	}
 	// What a client needs in the project and the home does not hang on where the run is.
-	t.spec = t.run.engine.adapter.Command(client.Request{})
+	t.spec = t.adapter.Command(client.Request{})
 	layout := workspace.Layout{
 		Starter: t.Task.Starter, Fixtures: t.fixtureDirs(), Links: t.links(t.plan.Configuration), EmptyDirs: t.spec.ProjectDirs,
 	}
@@ -45,17 +45,6 @@ func (t *trial) setup(trialCtx context.Context) error {
 		return err
 	}
 	t.skillsHad = true
-	switch t.plan.Configuration.Skills {
-	case plan.DeliverStaged:
-		if err := t.stageSkills(); err != nil {
-			return err
-		}
-	case plan.DeliverSymposium:
-		if err := t.initSymposium(ctx, space, t.symposium.dialect); err != nil {
-			return err
-		}
-	}
-	t.before = t.snapshot()
 	// The endpoint serves until the trial's end, not the setup's.
 	var beforeTurn func()
 	if withSymposium {
@@ -70,6 +59,21 @@ func (t *trial) setup(trialCtx context.Context) error {
 	if err != nil {
 		return &runnerError{err}
 	}
+	t.command()
+	if err := space.FillHome(t.spec.HomeFiles, t.spec.HomeLinks); err != nil {
+		return &runnerError{err}
+	}
+	switch t.plan.Configuration.Skills {
+	case plan.DeliverStaged:
+		if err := t.stageSkills(); err != nil {
+			return err
+		}
+	case plan.DeliverSymposium:
+		if err := t.initSymposium(ctx, space, t.symposium.dialect); err != nil {
+			return err
+		}
+	}
+	t.before = t.snapshot()
 	return context.Cause(ctx)
 }
 
@@ -92,7 +96,6 @@ func (t *trial) stageSkills() error {
 // runAgent launches the client and decides the trial's execution.
 func (t *trial) runAgent(ctx context.Context) error {
 	space := t.space
-	t.command()
 	stdout, err := os.Create(filepath.Join(t.dir, "transcript.jsonl"))
 	if err != nil {
 		return fmt.Errorf("trial: %w", err)
@@ -130,8 +133,8 @@ func (t *trial) runAgent(ctx context.Context) error {
 // command asks the adapter how the client is started in this run.
 func (t *trial) command() {
 	space := t.space
-	t.spec = t.run.engine.adapter.Command(client.Request{
-		Binary: space.Path("bin", t.run.engine.adapter.Name()), Prompt: t.Task.Prompt, Model: t.run.engine.opts.Model,
+	t.spec = t.adapter.Command(client.Request{
+		Binary: space.Path("bin", t.adapter.Name()), Package: t.clientPackage, Prompt: t.Task.Prompt, Model: t.run.engine.opts.Model,
 		GatewayURL: t.gw.URL(), Token: t.gw.Token(), Enforced: !t.run.engine.opts.Exploratory, Root: os.Geteuid() == 0,
 		DenyRead: t.denied, AllowRead: t.reopened(),
 		Paths: client.Paths{

@@ -109,7 +109,7 @@ func (b *Batch) initSymposium(ctx context.Context, run *workspace.Run, d symposi
 	if err := os.WriteFile(config, symposium.Config(d, registry), 0o600); err != nil {
 		return err
 	}
-	if _, err := b.cargoAgents(ctx, run, symposium.InitArgs(b.run.engine.adapter.Name())...); err != nil {
+	if _, err := b.cargoAgents(ctx, run, symposium.InitArgs(b.adapter.Name())...); err != nil {
 		return err
 	}
 	rewritten, _, err := treecopy.ReadFile(run.Path("home"), symposium.ConfigFile, maxConfig)

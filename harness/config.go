@@ -79,7 +79,16 @@ var configKeys = []configKey{
 	{"scratch", formText, text(func(o *Options) *string { return &o.Scratch }, true)},
 	{"results", formText, text(func(o *Options) *string { return &o.Results }, true)},
 	{"jobs", formNumber, number(func(o *Options) *int { return &o.Jobs })},
-	{"client", formText, text(func(o *Options) *string { return &o.Client }, false)},
+	{"client", formText, func(o *Options, decode func(any) error, _ func(string) string) error {
+		var names string
+		if err := decode(&names); err != nil {
+			return err
+		}
+		if len(o.Clients) == 0 {
+			o.Clients = SplitList(names)
+		}
+		return nil
+	}},
 	{"model", formText, text(func(o *Options) *string { return &o.Model }, false)},
 	{"configurations", formList, func(o *Options, decode func(any) error, _ func(string) string) error {
 		var names []string

@@ -70,10 +70,10 @@ limits = {output_bytes = 10, disk_bytes = 20, files = 30, processes = 40, memory
 `
 	o, err := merge(t, content, Options{})
 	require.NoError(t, err)
-	assert.Equal(t, Options{DenyRead: []string{"/a"}, Scratch: "DIR/s", Results: "/r", Jobs: 3, Client: "c", Model: "m",
+	assert.Equal(t, Options{DenyRead: []string{"/a"}, Scratch: "DIR/s", Results: "/r", Jobs: 3, Clients: []string{"c"}, Model: "m",
 		Configurations: []string{"x"}, MaxOutput: 10, MaxDisk: 20, MaxFiles: 30, MaxProcesses: 40, MaxMemory: 50}, o)
 
-	given := Options{Scratch: "/g", Results: "/h", Jobs: 1, Client: "d", Model: "n", Configurations: []string{"y"}, MaxOutput: 1, MaxDisk: 2, MaxFiles: 3, MaxProcesses: 4, MaxMemory: 5}
+	given := Options{Scratch: "/g", Results: "/h", Jobs: 1, Clients: []string{"d"}, Model: "n", Configurations: []string{"y"}, MaxOutput: 1, MaxDisk: 2, MaxFiles: 3, MaxProcesses: 4, MaxMemory: 5}
 	o, err = merge(t, content, given)
 	require.NoError(t, err)
 	given.DenyRead = []string{"/a"} // denied regions only ever add up

@@ -56,7 +56,6 @@ func (b *Batch) Enter(ctx context.Context, v Visit) (ended sandbox.Ended, err er
 	if err := t.setup(ctx); err != nil {
 		return ended, err
 	}
-	t.command()
 	if v.Before != nil {
 		if err := v.Before(t.space); err != nil {
 			return ended, err

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,9 +26,15 @@ type snapshot map[string]string
 
 // snapshot reads the client's and Symposium's configuration in the run, guarded.
 func (t *trial) snapshot() snapshot {
-	files := append(t.run.engine.adapter.ConfigFiles(), client.ConfigFile{Base: "home", Path: symposium.ConfigFile})
+	files := append(t.adapter.ConfigFiles(), client.ConfigFile{Base: "home", Path: symposium.ConfigFile})
 	out := snapshot{}
 	for _, f := range files {
+		if f.Folder {
+			if text := folderText(t.space.Path(f.Base), f.Path); text != "" {
+				out[path.Join(f.Base, f.Path)] = text
+			}
+			continue
+		}
 		data, cut, err := treecopy.ReadFile(t.space.Path(f.Base), f.Path, maxConfig)
 		name := path.Join(f.Base, f.Path)
 		switch {
@@ -46,6 +53,26 @@ func (t *trial) snapshot() snapshot {
 	return out
 }
 
+// folderText is what counts of a folder of hooks or plugins: each file's path and content.
+func folderText(base, rel string) string {
+	// The folder's own parents are the trial's too, so the walk starts above them.
+	entries, err := treecopy.List(base, treecopy.Options{Untrusted: true, Ignore: func(p string) bool {
+		return p != rel && !strings.HasPrefix(p, rel+"/") && !strings.HasPrefix(rel, p+"/")
+	}, Limits: treecopy.Limits{Entries: 1000}})
+	if err != nil {
+		return "unreadable: " + err.Error()
+	}
+	var out strings.Builder
+	for _, e := range entries {
+		if e.Kind == treecopy.Directory {
+			continue
+		}
+		data, cut, err := treecopy.ReadFile(base, e.Path, maxConfig)
+		fmt.Fprintf(&out, "%q %s %t %v\n%s\n", e.Path, e.Kind, cut, err, data)
+	}
+	return out.String()
+}
+
 // compared is the part of a file that counts: the given keys, or all of it. A file in which none of
 // them stands says nothing, like one that is not there.
 func compared(data []byte, keys []string) string {
@@ -53,7 +80,7 @@ func compared(data []byte, keys []string) string {
 		return string(data)
 	}
 	var all map[string]json.RawMessage
-	if err := json.Unmarshal(data, &all); err != nil {
+	if err := json.Unmarshal(withoutComments(data), &all); err != nil {
 		return "not JSON: " + string(data)
 	}
 	part := map[string]any{}
@@ -68,6 +95,18 @@ func compared(data []byte, keys []string) string {
 	}
 	b, _ := json.Marshal(part) // of decoded JSON: cannot fail
 	return string(b)
+}
+
+// withoutComments drops the lines that are a comment as a whole, which Copilot begins its file with.
+// JSON has no such line of its own: a string in it cannot run over the end of a line.
+func withoutComments(data []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(data) {
+		if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("//")) {
+			out = append(out, line...)
+		}
+	}
+	return out
 }
 
 func emptyJSON(v any) bool {
@@ -181,7 +220,7 @@ func (t *trial) skillNames() []string {
 // evidence gathers what a with-symposium trial left.
 func (t *trial) evidence() grade.Evidence {
 	ev := grade.Evidence{
-		Agent: t.run.engine.adapter.Name(), SkillEmpty: t.skillsHad,
+		Agent: t.adapter.Name(), SkillEmpty: t.skillsHad,
 		Trace: symposium.ReadTrace(t.space.Path("evidence")), Sync: symposium.ReadSync(t.space.Path("home"), t.space.Path("project")),
 		Installed: map[string]symposium.Installed{}, Load: t.transcript.LoadOf,
 		Registered: t.before.registeredHooks(), Dialect: t.symposium.dialect,

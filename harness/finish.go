@@ -75,7 +75,7 @@ func (b *Batch) count(byConfiguration map[string][]*result.Trial) (*result.Bench
 	e := b.run.engine
 	bench := &result.Benchmark{
 		SchemaVersion: result.SchemaVersion, RunID: b.run.ID(), BatchID: b.id, Task: b.Task.Name, Kind: string(b.Task.Kind),
-		ContentHash: b.Task.ContentHash, Client: e.opts.Client, Model: b.model(), Isolation: e.opts.mode(), Jobs: e.opts.Jobs,
+		ContentHash: b.Task.ContentHash, Client: b.Client(), Model: b.model(), Isolation: e.opts.mode(), Jobs: e.opts.Jobs,
 		StandIns: append([]string{}, b.standIns...), Configurations: map[string]result.Counts{}, Comparisons: []result.Comparison{},
 		Look: len(b.earlier()) + 1,
 	}

@@ -214,7 +214,7 @@ func (b *Batch) proof(ctx context.Context, s submission) (Proof, error) {
 			Task: part, Fixtures: b.fixtureDirs(), Submission: &workspace.Submission{Dir: project}, Batch: b.space, Sandbox: b.runtime,
 			Denied: b.denied, Readable: b.readable, CargoBin: b.run.tools.Toolchain.Bin, Quota: b.run.engine.opts.quota(),
 			Out:    filepath.Join(dir, fmt.Sprintf("grading-%d", i)),
-			OnStep: func(step string) { b.run.engine.emit(b.Task.Name, s.name, StageGrading, step) },
+			OnStep: func(step string) { b.run.engine.emit(b.Task.Name, "", s.name, StageGrading, step) },
 		})
 		if code.InfrastructureError != "" {
 			p.Infrastructure = code.InfrastructureError

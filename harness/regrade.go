@@ -325,7 +325,7 @@ func (w *regradeWork) grade(ctx context.Context, g grader, name string) (bool, e
 	t, dir := w.trials[name], filepath.Join(w.dir, name)
 	folder := nextFolder(dir, t)
 	code := g.grade(ctx, w.task, keptSubmission(t, dir), filepath.Join(dir, folder), func(step string) {
-		w.engine.emit(w.task.Name, name, StageGrading, step)
+		w.engine.emit(w.task.Name, t.Client.Name, name, StageGrading, step)
 	})
 	if ctx.Err() != nil {
 		return false, treecopy.Remove(filepath.Join(dir, folder))

@@ -31,7 +31,7 @@ const (
 // decodeTranscript decodes the client's stream, together with the session file the client kept in
 // the trial's home. The agent is dead, and could write there: the file is read as the trial's.
 func (t *trial) decodeTranscript(stdout io.ReadSeeker) error {
-	decoder := t.run.engine.adapter
+	decoder := t.adapter
 	decode := func(session io.Reader) error {
 		if _, err := stdout.Seek(0, io.SeekStart); err != nil {
 			return fmt.Errorf("trial: %w", err)

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/result"
@@ -120,7 +121,7 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 	}
 	if name == "run" || name == "enter" {
 		fs.BoolVar(&o.Exploratory, "exploratory", o.Exploratory, "the client's own sandbox in place of srt; results are not compared")
-		fs.StringVar(&o.Client, "client", o.Client, "agent client")
+		clientFlag(fs, &o)
 		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")
 		fs.IntVar(&o.Trials, "k", o.Trials, "trials per configuration")
 		fs.IntVar(&o.Jobs, "jobs", o.Jobs, "batches that run side by side")
@@ -152,13 +153,20 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 	return o, fs.Args(), nil
 }
 
+func clientFlag(fs *flag.FlagSet, o *harness.Options) {
+	fs.Func("client", "agent client, or several, comma-separated, of "+strings.Join(client.Names(), ", "), func(s string) error {
+		o.Clients = harness.SplitList(s)
+		return nil
+	})
+}
+
 func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, names, err := options("run", args, stderr)
 	if err != nil {
 		return exit(stderr, err, exitUsage)
 	}
 	o.DefaultTrials = 5
-	o.OnEvent = func(ev harness.Event) { printEvent(stderr, ev) }
+	o.OnEvent = func(ev harness.Event) { printEvent(stderr, ev, len(o.Clients) > 1) }
 	e, err := harness.Open(o)
 	if err != nil {
 		return exit(stderr, err, exitUsage)
@@ -208,8 +216,12 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	return code
 }
 
-func printEvent(w io.Writer, ev harness.Event) {
-	fmt.Fprintf(w, "%s  %s  %s", ev.Time.Format("15:04:05"), ev.Task+"/"+report.Clean(ev.Trial), ev.Stage)
+func printEvent(w io.Writer, ev harness.Event, withClient bool) {
+	name := ev.Task + "/"
+	if withClient {
+		name += ev.Client + "/"
+	}
+	fmt.Fprintf(w, "%s  %s  %s", ev.Time.Format("15:04:05"), name+report.Clean(ev.Trial), ev.Stage)
 	if ev.Detail != "" {
 		fmt.Fprintf(w, "  %s", report.Clean(ev.Detail))
 	}

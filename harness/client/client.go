@@ -39,7 +39,9 @@ type Recording struct {
 
 // Request is what a session needs to know.
 type Request struct {
-	Binary     string // absolute path of the staged client
+	Binary string // absolute path of the staged client
+	// Package is the absolute folder of the staged client's package, "" for a client that is one file.
+	Package    string
 	Prompt     string // first user turn; any length and any first character
 	Model      string // as the client names it
 	GatewayURL string // base URL of the model endpoint, no trailing slash; "" leaves the client's default
@@ -67,6 +69,9 @@ type Spec struct {
 	Stdin string            // all of standard input; it ends after that
 	// HomeFiles are written below the fresh home before launch, by relative path.
 	HomeFiles map[string][]byte
+	// HomeLinks are links made below the fresh home before launch, by relative path, to absolute paths
+	// of the staged package: what is the same for all trials and too large for each.
+	HomeLinks map[string]string
 	// ProjectDirs must exist and be empty in the project before launch, in all
 	// configurations alike.
 	ProjectDirs []string
@@ -79,14 +84,24 @@ type Spec struct {
 	ManagedSettings []string
 }
 
+// adapters are the known clients. A new one is a line here.
+var adapters = []Adapter{Claude{}, Codex{}, OpenCode{}, Copilot{}}
+
 // Names lists the known clients.
-func Names() []string { return []string{"claude"} }
+func Names() []string {
+	var names []string
+	for _, a := range adapters {
+		names = append(names, a.Name())
+	}
+	return names
+}
 
 // Lookup returns the adapter of a name.
 func Lookup(name string) (Adapter, error) {
-	switch name {
-	case "claude":
-		return Claude{}, nil
+	for _, a := range adapters {
+		if a.Name() == name {
+			return a, nil
+		}
 	}
 	return nil, fmt.Errorf("client %q is not known; known are: %s", name, strings.Join(Names(), ", "))
 }

@@ -9,22 +9,6 @@ import (
 	"github.com/proctor-evals/proctor/harness/transcript"
 )
 
-// Copilot is GitHub's Copilot CLI, run headless with "copilot -p". Measured
-// with 1.0.102.
-//
-// What it detects as a skill load: a successful call of the skill tool; a
-// successful view of the installed SKILL.md; a shell command in bash that
-// prints it with a reader such as cat, head, tail, sed or less; and, from the
-// session's events, a skill invoked by the prompt. Whether the shell keeps its
-// folder from one command to the next is not known: a read that fits only the
-// folder an earlier command went to is unclear, unless the skill's front
-// matter is printed. What it cannot see: without the session's events, a skill
-// the prompt invokes; content that a search over many files happens to print.
-type Copilot struct{}
-
-// Name implements [Decoder].
-func (Copilot) Name() string { return "copilot" }
-
 // Where Copilot looks for skills, below the home and below the project.
 var (
 	copilotHomeSkills    = []string{".copilot/skills", ".agents/skills"}

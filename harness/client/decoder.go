@@ -1,11 +1,6 @@
 package client
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/proctor-evals/proctor/harness/transcript"
-)
+import "github.com/proctor-evals/proctor/harness/transcript"
 
 // Decoder is the reading side of an [Adapter]: how a client's recording
 // becomes a transcript.
@@ -21,17 +16,14 @@ type Decoder interface {
 	Decode(Recording) (*transcript.Transcript, error)
 }
 
-// Decoders are the clients whose recordings are understood.
-func Decoders() []Decoder { return []Decoder{Claude{}, Codex{}, Copilot{}, OpenCode{}} }
+// Decoders are the clients whose recordings are understood: all of them.
+func Decoders() []Decoder {
+	var out []Decoder
+	for _, a := range adapters {
+		out = append(out, a)
+	}
+	return out
+}
 
 // LookupDecoder returns the decoder of a client.
-func LookupDecoder(name string) (Decoder, error) {
-	var known []string
-	for _, d := range Decoders() {
-		if d.Name() == name {
-			return d, nil
-		}
-		known = append(known, d.Name())
-	}
-	return nil, fmt.Errorf("client %q is not known; known are: %s", name, strings.Join(known, ", "))
-}
+func LookupDecoder(name string) (Decoder, error) { return Lookup(name) }

@@ -8,20 +8,6 @@ import (
 	"github.com/proctor-evals/proctor/harness/transcript"
 )
 
-// OpenCode is the OpenCode client, run headless with "opencode run --format
-// json". Measured with 1.18.33.
-//
-// What it detects as a skill load: a successful call of the skill tool; a
-// successful read of the installed SKILL.md by the read tool, or by a shell
-// command that prints it with a reader such as cat, head, tail, sed or less,
-// from the folder the call names. What it cannot see: what a subagent does
-// (its session is not in the stream), and content that a search over many
-// files happens to print.
-type OpenCode struct{}
-
-// Name implements [Decoder].
-func (OpenCode) Name() string { return "opencode" }
-
 // Where OpenCode looks for skills, below the home and below the project.
 var (
 	openCodeHomeSkills    = []string{".config/opencode/skills", ".claude/skills", ".agents/skills", ".opencode/skills"}

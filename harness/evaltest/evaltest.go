@@ -3,8 +3,9 @@
 //	func TestEval(t *testing.T) { evaltest.Run(t) }
 //
 // gives one subtest a task and one a trial below it, so that
-// `go test -run TestEval/store-durability` runs one task. Options come from
-// the PROCTOR_ environment variables and proctor.toml.
+// `go test -run TestEval/store-durability` runs one task; with several clients
+// there is one a client in between. Options come from the PROCTOR_ environment
+// variables and proctor.toml.
 //
 // How outcomes map to the test:
 //
@@ -112,20 +113,39 @@ func names(tasks []*task.Task) string {
 	return strings.Join(out, ", ")
 }
 
-// task runs one batch.
+// task runs the batches of one task: one, or one a client.
 func (x *exam) task(t *testing.T, tk *task.Task) {
 	<-x.ready
 	if x.run == nil {
 		t.Skip("not run: see the error above")
 	}
-	x.slots <- struct{}{}
-	defer func() { <-x.slots }()
-	var batch *harness.Batch
+	var batches []*harness.Batch
 	for _, b := range x.run.Batches() {
 		if b.Task.Name == tk.Name {
-			batch = b
+			batches = append(batches, b)
 		}
 	}
+	if len(batches) == 1 {
+		x.batch(t, batches[0])
+		return
+	}
+	ran := false
+	for _, b := range batches {
+		t.Run(b.Client(), func(t *testing.T) {
+			ran = true
+			t.Parallel()
+			x.batch(t, b)
+		})
+	}
+	if !ran {
+		t.Errorf("no client matches -run; the clients are: %s", strings.Join(x.engine.Options().Clients, ", "))
+	}
+}
+
+// batch runs one task with one client.
+func (x *exam) batch(t *testing.T, batch *harness.Batch) {
+	x.slots <- struct{}{}
+	defer func() { <-x.slots }()
 	if x.ctx.Err() == nil {
 		if err := batch.Prepare(x.ctx); err != nil {
 			t.Error(err)
