@@ -31,7 +31,7 @@ const (
 )
 
 func (s Style) paint(code, text string) string {
-	if !s.Color || text == "" {
+	if !s.Color || text == "" || code == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
@@ -97,7 +97,11 @@ func (p *printer) turn(t *transcript.Turn) {
 		who += " (from the session file)"
 	}
 	p.line("")
-	p.line("%s%s %s", indent, p.paint(bold, who), p.paint(faint, Clean(t.Time)))
+	at := ""
+	if t.Time != "" {
+		at = " " + p.paint(faint, Clean(t.Time))
+	}
+	p.line("%s%s%s", indent, p.paint(bold, who), at)
 	p.text(indent+"  ", t.Reasoning, faint)
 	p.text(indent+"  ", t.Text, "")
 	for i := range t.ToolCalls {
