@@ -1,15 +1,14 @@
 package evaltest
 
 import (
-	"context"
 	"errors"
 	"os"
-	"os/signal"
-	"syscall"
+	"strings"
 	"testing"
 
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/report"
+	"github.com/proctor-evals/proctor/harness/task"
 )
 
 // Tasks checks every task of the evals root as `proctor check` does, one subtest a task: its files,
@@ -20,28 +19,37 @@ func Tasks(t *testing.T) {
 	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if end, ok := t.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, end.Add(-grace(end)), errAlarm)
-		defer cancel()
+	if opts.Evals, err = harness.FindEvals(opts.Evals); err != nil {
+		t.Fatal(err)
 	}
-	checks, err := harness.CheckTasks(ctx, harness.CheckOptions{Options: opts, Static: testing.Short()})
-	for _, c := range checks {
-		t.Run(c.Task.Name, func(t *testing.T) {
-			for _, p := range c.All() {
-				t.Error(report.Clean(p.String()))
+	names, err := task.Names(opts.Evals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := examContext(t)
+	defer stop()
+	checked := 0
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			checked++
+			checks, err := harness.CheckTasks(ctx, harness.CheckOptions{Options: opts, Tasks: []string{name}, Static: testing.Short()})
+			for _, c := range checks {
+				for _, p := range c.All() {
+					t.Error(report.Clean(p.String()))
+				}
+				for _, p := range c.Proofs {
+					t.Logf("%s: passed: %v %s", p.Submission, p.Passed, report.Clean(p.Reason))
+				}
+				if c.NotProved != "" {
+					t.Error(c.NotProved)
+				}
 			}
-			if c.NotProved != "" {
-				t.Error(c.NotProved)
-			}
-			for _, p := range c.Proofs {
-				t.Logf("%s: passed %v %s", p.Submission, p.Passed, report.Clean(p.Reason))
+			if err != nil {
+				t.Fatal(err)
 			}
 		})
 	}
-	if err != nil {
-		t.Fatal(err)
+	if checked == 0 {
+		t.Fatalf("no task matches -run; the tasks are: %s", strings.Join(names, ", "))
 	}
 }
