@@ -89,16 +89,8 @@ func (g *grading) run(ctx context.Context) error {
 		return fmt.Errorf("the Rust toolchain: %w", err)
 	}
 	g.code.Suspicious = suspicious(g.Submission.Dir, g.Task.Editable)
-	first, err := g.copy()
-	if err != nil {
-		return err
-	}
-	defer first.remove()
-	if g.code.Build, err = g.build(ctx, first); err != nil || g.code.Build != result.Pass {
-		return err
-	}
-	g.code.CargoTestLib, err = g.step(ctx, first, "test-lib", "test", "--offline", "--lib")
-	if err != nil {
+	built, err := g.own(ctx)
+	if err != nil || !built {
 		return err
 	}
 	for _, check := range g.Task.Checks {
@@ -116,6 +108,21 @@ func (g *grading) run(ctx context.Context) error {
 		g.code.CargoFmtCheck = &v
 	}
 	return nil
+}
+
+// own builds the submission and runs its own tests, in one copy. The copy is gone when it returns: what
+// its tests wrote must not take the room of the next.
+func (g *grading) own(ctx context.Context) (built bool, err error) {
+	c, err := g.copy()
+	if err != nil {
+		return false, err
+	}
+	defer c.remove()
+	if g.code.Build, err = g.build(ctx, c); err != nil || g.code.Build != result.Pass {
+		return false, err
+	}
+	g.code.CargoTestLib, err = g.step(ctx, c, "test-lib", "test", "--offline", "--lib")
+	return true, err
 }
 
 // build is the first step. What it wrote as Cargo.lock goes into the copies of the later ones.
