@@ -234,7 +234,7 @@ func (s *codexSession) call(p *codexPayload, at string) string {
 			input = object("command", command, "workdir", optional(args.Workdir))
 		}
 	}
-	if !s.Call(s.turn, p.CallID, name, input) {
+	if !s.CallReused(s.turn, p.CallID, name, input) {
 		return "tool call id taken"
 	}
 	if name == "command_execution" {
@@ -312,13 +312,19 @@ func (e codexExecution) outcome() (string, transcript.Status) {
 	return i.outcome()
 }
 
-var codexExit = regexp.MustCompile(`(?m)^Process exited with code (-?\d+)$`)
+// codexExit is a command's exit code in what the model is told: of a process,
+// or of a patch the client applied itself.
+var codexExit = regexp.MustCompile(`(?m)^(?:Process exited with code|Output:\nExit code:) (-?\d+)$`)
 
 // codexAnswer is the status of a call by the words the model got; the phrases
 // are those of the client's source and of streams.
 func codexAnswer(output string, command bool) transcript.Status {
 	head := output[:min(len(output), 2000)]
-	header, _, _ := strings.Cut(head, "\nOutput:\n")
+	header, printed, _ := strings.Cut(head, "\nOutput:\n")
+	if strings.HasPrefix(printed, "Exit code: ") {
+		line, _, _ := strings.Cut(printed, "\n")
+		header += "\nOutput:\n" + line
+	}
 	if m := codexExit.FindStringSubmatch(header); command && m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n == 0 {
 			return transcript.StatusOK

@@ -119,6 +119,22 @@ func TestCodexRolloutCalls(t *testing.T) {
 	assert.Equal(t, "0.171.0", tr.ClientVersion)
 }
 
+// A patch given as a command is a file change in the stream, and stands once.
+func TestCodexPatch(t *testing.T) {
+	patch := func(id, output string) string {
+		return codexCalled(id, "exec_command", `{"cmd":"apply_patch <<'EOF'\n*** Begin Patch\nEOF"}`, output)
+	}
+	change := `{"type":"item.completed","item":{"id":"1","type":"file_change","changes":[{"path":"a","kind":"add"}],"status":"completed"}}`
+	const applied = "Wall time: 0.0000 seconds\nOutput:\nExit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nA a\n"
+	tr := decodeText(t, Codex{}, stream(codexStart, change, codexEnd), stream(codexMeta, patch("p", applied)))
+	assert.Equal(t, []string{"file_change ok"}, statuses(tr))
+	tr = decodeText(t, Codex{}, stream(codexStart, codexEnd), stream(codexMeta, patch("p", applied), patch("q", strings.Replace(applied, "code: 0", "code: 1", 1))))
+	assert.Equal(t, []string{"command_execution ok", "command_execution error"}, statuses(tr))
+	// What a command printed is not its exit code.
+	tr = decodeText(t, Codex{}, stream(codexStart, codexEnd), stream(codexMeta, codexCalled("r", "exec_command", `{"cmd":"x"}`, "Process exited with code 2\nOutput:\nExit code: 0\n")))
+	assert.Equal(t, []string{"command_execution error"}, statuses(tr))
+}
+
 func TestCodexItems(t *testing.T) {
 	done := func(item string) string { return `{"type":"item.completed","item":` + item + `}` }
 	tr := decodeText(t, Codex{}, stream(codexStart,
