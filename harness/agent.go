@@ -46,8 +46,14 @@ func (t *trial) setup(trialCtx context.Context) error {
 	}
 	t.skillsHad = true
 	// The endpoint serves until the trial's end, not the setup's.
+	var beforeTurn func()
+	if withSymposium {
+		t.witness = t.newWitness()
+		beforeTurn = t.witness.beforeTurn
+	}
 	t.gw, err = gateway.Open(trialCtx, gateway.Options{
-		Model: gateway.NewScripted(t.script), ModelName: t.run.engine.opts.Model, ProjectDir: space.Path("project"),
+		BeforeTurn: beforeTurn,
+		Model:      gateway.NewScripted(t.script), ModelName: t.run.engine.opts.Model, ProjectDir: space.Path("project"),
 		Prompt: t.Task.Prompt, LogPath: filepath.Join(t.dir, "gateway.jsonl"),
 	})
 	if err != nil {
@@ -163,6 +169,8 @@ func (t *trial) decideExecution(ended sandbox.Ended) {
 	}
 	if len(ended.Survivors) > 0 {
 		t.find("processes_survived", fmt.Sprintf("processes %v were still there after the kill", ended.Survivors))
+		// What they write from now on is nobody's submission.
+		t.survived = fmt.Errorf("processes %v of the agent's session could not be killed, so nothing is graded beside them", ended.Survivors)
 	}
 	execution, clientErr := t.transcript.Execution()
 	switch {
@@ -170,11 +178,8 @@ func (t *trial) decideExecution(ended sandbox.Ended) {
 		set(result.TimedOut, "agent deadline of %s", t.Task.Deadlines.Agent)
 	case errors.Is(ended.Cause, sandbox.ErrOutputLimit):
 		set(result.ClientError, "output_limit")
-	case errors.Is(ended.Cause, sandbox.ErrDiskLimit):
-		set(result.ClientError, "disk_limit")
-		t.find("client_error", ended.Cause.Error())
-	case errors.Is(ended.Cause, sandbox.ErrFileLimit):
-		set(result.ClientError, "file_limit")
+	case sandbox.LimitCause(ended.Cause) != "":
+		set(result.ClientError, "%s", sandbox.LimitCause(ended.Cause))
 		t.find("client_error", ended.Cause.Error())
 	case ended.Cause != nil:
 		set(result.Cancelled, "%v", ended.Cause)
@@ -223,6 +228,7 @@ func (t *trial) keepEvidence() error {
 	if t.submission, err = t.space.Capture(filepath.Join(t.dir, "submission")); err != nil {
 		return err
 	}
+	t.rec.Submission = &result.Submission{LeftOut: append([]treecopy.Entry{}, t.submission.Report.Skipped...)}
 	for _, s := range t.submission.Report.Skipped {
 		t.find("submission_entry", fmt.Sprintf("%q is %s and was not kept", s.Path, s.Kind.Phrase()))
 	}

@@ -94,7 +94,7 @@ func (b *Batch) planned() result.Batch {
 	}
 	out := result.Batch{
 		BatchID: b.id, Task: b.taskRecord(), Client: b.Client(), Model: b.model(),
-		Isolation: e.opts.mode(), Rounds: b.rounds, Results: filepath.ToSlash(rel),
+		Isolation: e.opts.mode(), Rounds: b.rounds, Results: filepath.ToSlash(rel), Detectable: e.Detectable(b.Task, b.Client()),
 	}
 	for _, c := range e.confs {
 		out.Configurations = append(out.Configurations, configurationRecord(c))
@@ -111,8 +111,10 @@ func (b *Batch) taskRecord() result.Task {
 	return result.Task{Name: b.Task.Name, Kind: string(b.Task.Kind), ContentHash: b.Task.ContentHash}
 }
 
-func (b *Batch) model() result.Model {
-	return result.Model{Name: b.run.engine.opts.Model, Kind: gateway.KindScripted, Settings: map[string]any{}}
+func (b *Batch) model() result.Model { return b.run.engine.model() }
+
+func (e *Engine) model() result.Model {
+	return result.Model{Name: e.opts.Model, Kind: gateway.KindScripted, Settings: map[string]any{}}
 }
 
 func configurationRecord(c plan.Configuration) result.Configuration {
@@ -122,10 +124,29 @@ func configurationRecord(c plan.Configuration) result.Configuration {
 // Prepare stages the tools once for all trials of the batch and probes the cargo-agents under
 // evaluation. What a particular trial would lack is that trial's setup failure, not an error here.
 func (b *Batch) Prepare(ctx context.Context) error {
-	e, tools := b.run.engine, b.run.tools
+	e := b.run.engine
 	if err := os.MkdirAll(b.results, 0o755); err != nil {
 		return fmt.Errorf("batch: %w", err)
 	}
+	err := b.openSandbox()
+	if err != nil {
+		return err
+	}
+	if err := b.stageClient(ctx); err != nil {
+		return err
+	}
+	if b.script, err = gateway.LoadScript(b.Task.ModelScript); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(e.confs, func(c plan.Configuration) bool { return c.Skills == plan.DeliverSymposium }) {
+		return b.stageSymposium(ctx)
+	}
+	return nil
+}
+
+// openSandbox makes the batch's scratch and finds out what its launches run in and may read.
+func (b *Batch) openSandbox() error {
+	e, tools := b.run.engine, b.run.tools
 	space, err := b.run.scratch.NewBatch()
 	if err != nil {
 		return err
@@ -152,15 +173,6 @@ func (b *Batch) Prepare(ctx context.Context) error {
 		b.readable.SRTVendor = filepath.Join(filepath.Dir(filepath.Dir(srt.Path)), "vendor")
 	}
 	b.denied = b.run.deniedPaths()
-	if err := b.stageClient(ctx); err != nil {
-		return err
-	}
-	if b.script, err = gateway.LoadScript(b.Task.ModelScript); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(e.confs, func(c plan.Configuration) bool { return c.Skills == plan.DeliverSymposium }) {
-		return b.stageSymposium(ctx)
-	}
 	return nil
 }
 

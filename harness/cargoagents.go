@@ -136,6 +136,8 @@ func (b *Batch) cargoAgents(ctx context.Context, run *workspace.Run, args ...str
 	switch {
 	case err != nil:
 		return "", err
+	case len(ended.Survivors) > 0:
+		return "", &initError{fmt.Sprintf("%s: processes %v could not be killed", what, ended.Survivors)}
 	case ended.Cause != nil:
 		// It did not end by itself: its deadline, its output limit, or the run's end, which the caller knows.
 		return "", &initError{fmt.Sprintf("%s: %v", what, ended.Cause)}

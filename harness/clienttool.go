@@ -151,6 +151,8 @@ func (b *Batch) clientVersion(ctx context.Context) (version string, err error) {
 	switch {
 	case err != nil:
 		return "", err
+	case len(ended.Survivors) > 0:
+		return "", fmt.Errorf("processes %v of the client could not be killed", ended.Survivors)
 	case ended.Cause != nil:
 		return "", ended.Cause
 	case !ended.Started:

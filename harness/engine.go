@@ -167,7 +167,7 @@ type Run struct {
 
 	deniedOnce sync.Once
 	denied     []string // see deniedPaths
-	surveyNote string
+	survey     Survey
 
 	mu      sync.Mutex
 	record  result.Run
@@ -262,6 +262,13 @@ func (r *Run) Batches() []*Batch { return r.batches }
 // ID is the run's name.
 func (r *Run) ID() string { return r.record.RunID }
 
+// Summary is what several tasks say together; it is there after Close.
+func (r *Run) Summary() []result.Summary {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.record.Summary)
+}
+
 // Dir is the run's folder.
 func (r *Run) Dir() string { return r.dir }
 
@@ -269,12 +276,17 @@ func (r *Run) Dir() string { return r.dir }
 func (r *Run) Close(cause error) error {
 	defer r.release()
 	var errs []error
+	var benchmarks []*result.Benchmark
 	for _, b := range r.batches {
-		if _, err := b.Finish(cause); err != nil {
+		bench, err := b.Finish(cause)
+		if err != nil {
 			errs = append(errs, err)
+			continue
 		}
+		benchmarks = append(benchmarks, bench)
 	}
 	r.mu.Lock()
+	r.record.Summary = result.Summarize(benchmarks)
 	r.record.State = result.Finished
 	now := time.Now().UTC()
 	r.record.FinishedAt = &now

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/symposium"
-	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/transcript"
 	"github.com/proctor-evals/proctor/internal/treecopy"
 )
@@ -191,7 +189,7 @@ func (t *trial) audit() {
 // suspicious only, since its text does not tell what it reached.
 func (t *trial) excludeReached(report transcript.AuditReport) {
 	for _, f := range report.Findings {
-		if f.Status == transcript.StatusOK && slices.Contains([]string{"Read", "Grep", "Glob", "LS"}, f.Tool) {
+		if f.Status == transcript.StatusOK && transcript.FileTool(f.Tool) {
 			t.rec.Excluded = &result.Exclusion{Kind: result.ExcludedIsolation, Cause: fmt.Sprintf("%s: %s by %s", f.Kind, f.Detail, f.Tool)}
 			return
 		}
@@ -231,13 +229,10 @@ func (t *trial) evidence() grade.Evidence {
 	if len(t.rec.Isolation.ConfigChanges) > 0 {
 		ev.Tampered.Config = "configuration changed during the trial: " + strings.Join(t.rec.Isolation.ConfigChanges, ", ")
 	}
-	skills, _ := t.skills()
+	ev.Session, ev.Called, ev.Seen = t.transcript.SessionID, t.called(), t.witness.result()
 	skillDir := filepath.Join(t.submission.Dir, filepath.FromSlash(t.spec.SkillDir))
-	for _, name := range t.skillNames() {
-		s, ok := skills[name]
-		if !ok {
-			s = symposium.Skill{Name: name, Dir: filepath.Join(t.run.engine.opts.Evals, "plugins")}
-		}
+	for _, s := range t.wantedSkills() {
+		name := s.Name
 		ev.Installed[name] = symposium.CheckInstalled(skillDir, s)
 		if what := t.notKept(path.Join(t.spec.SkillDir, name)); what != "" {
 			ev.Installed[name] = symposium.Installed{Present: true, Unclear: true, Detail: what}
@@ -246,10 +241,23 @@ func (t *trial) evidence() grade.Evidence {
 			ev.Tampered.Skill[name] = who
 		}
 	}
-	if who := t.touches("evidence/", "hook-trace.jsonl", "$EVAL_EVIDENCE_DIR", "$SYMPOSIUM_HOOK_TRACE", ".symposium/"); who != "" {
-		ev.Tampered.Evidence = who
-	}
+	ev.Tampered.Evidence = t.touchesEvidence()
 	return ev
+}
+
+// wantedSkills are the skills the task has to do with, each with its source. A skill that is in no
+// plugin has one that nothing equals.
+func (t *trial) wantedSkills() []symposium.Skill {
+	skills, _ := t.skills()
+	var out []symposium.Skill
+	for _, name := range t.skillNames() {
+		s, ok := skills[name]
+		if !ok {
+			s = symposium.Skill{Name: name, Dir: filepath.Join(t.run.engine.opts.Evals, "plugins")}
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // notKept says what of a place the capture left out, above it, at it or below it: then the kept
@@ -269,7 +277,7 @@ func (t *trial) notKept(place string) string {
 func (t *trial) touches(places ...string) string {
 	for _, turn := range t.transcript.Turns {
 		for _, call := range turn.ToolCalls {
-			if slices.Contains([]string{"Read", "Glob", "Grep", "Skill", "LS"}, call.Name) {
+			if transcript.FileTool(call.Name) || call.Name == "Skill" || call.Name == "skill" {
 				continue
 			}
 			for _, p := range places {
@@ -280,19 +288,6 @@ func (t *trial) touches(places ...string) string {
 		}
 	}
 	return ""
-}
-
-// checksHash identifies the hidden checks a grading used.
-func checksHash(t *task.Task) (string, error) {
-	dir := filepath.Join(t.Dir, "checks")
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	hash, err := treecopy.Hash(dir, treecopy.Options{})
-	if err != nil {
-		return "", fmt.Errorf("checks: %w", err)
-	}
-	return hash, nil
 }
 
 // reopened are the folders inside denied regions that the trial may read: for a client that keeps

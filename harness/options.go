@@ -69,6 +69,9 @@ type Options struct {
 	// MaxDisk and MaxFiles bound what one launch may have on the disk in the folders it may write: the
 	// client's session, and each grading step. In allocated bytes and entries. Default: 20 GiB, 1 000 000.
 	MaxDisk, MaxFiles int64
+	// MaxProcesses and MaxMemory bound what one launch may take of the machine at once: processes and
+	// threads together, and bytes. Default: 4096, three quarters of the machine's memory.
+	MaxProcesses, MaxMemory int64
 	// Cache is where setup keeps tools. Default: the user's cache folder.
 	Cache string
 	// OnEvent, if set, is told each stage as it begins. Calls do not overlap.
@@ -193,8 +196,10 @@ func (o Options) mode() string {
 	return sandbox.Enforced
 }
 
-// quota bounds what a launch of a trial may leave on the disk.
-func (o Options) quota() sandbox.Quota { return sandbox.Quota{Bytes: o.MaxDisk, Files: o.MaxFiles} }
+// quota bounds what a launch of a trial may leave on the disk and take of the machine.
+func (o Options) quota() sandbox.Quota {
+	return sandbox.Quota{Bytes: o.MaxDisk, Files: o.MaxFiles, Processes: o.MaxProcesses, Memory: o.MaxMemory}
+}
 
 func (o Options) resultsDir() string {
 	if o.Results != "" {

@@ -30,8 +30,11 @@ const (
 const usage = `Proctor supervises exams for coding agents.
 
   proctor run TASK...       run tasks and compare the configurations
+  proctor check [TASK...]   look for mistakes in tasks; no model, no key, no client (default: all tasks)
   proctor list              list the tasks
+  proctor grade RESULT...   grade kept submissions again: a trial's or a batch's folder, or a run
   proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
+  proctor transcript RESULT print a trial's session; with -client NAME, that of a client's raw output
   proctor enter TASK CMD... run a command where a trial's agent would run, and see what it would see
   proctor doctor [-attack]  check this machine; with -attack, try to break the isolation on it
   proctor setup [NEED...]   install what a run needs: %s (default: sandbox rust claude)
@@ -49,14 +52,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch args[0] {
 	case "run":
 		return runTasks(ctx, args[1:], stdout, stderr)
+	case "check":
+		return check(ctx, args[1:], stdout, stderr)
 	case "list":
 		err = list(args[1:], stdout, stderr)
 	case "doctor":
 		return doctor(ctx, args[1:], stdout, stderr)
 	case "enter":
 		return enter(ctx, args[1:], stdout, stderr)
+	case "grade":
+		return regrade(ctx, args[1:], stdout, stderr)
 	case "show":
 		err = show(args[1:], stdout, stderr)
+	case "transcript":
+		err = showTranscript(args[1:], stdout, stderr)
 	case "setup":
 		return runSetup(ctx, args[1:], stdout, stderr)
 	case "help", "-h", "-help", "--help":
@@ -95,7 +104,8 @@ func exit(stderr io.Writer, err error, code int) int {
 }
 
 // options are the flags shared by commands, over the environment.
-func options(name string, args []string, stderr io.Writer) (harness.Options, []string, error) {
+// more adds flags of one command.
+func options(name string, args []string, stderr io.Writer, more ...func(*flag.FlagSet)) (harness.Options, []string, error) {
 	o, err := harness.Environ(os.Getenv)
 	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
 		return o, nil, err
@@ -106,8 +116,10 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 	if name != "list" {
 		fs.StringVar(&o.Results, "results", o.Results, "folder results are kept in")
 	}
-	if name == "run" || name == "enter" {
+	if name == "run" || name == "enter" || name == "grade" {
 		fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
+	}
+	if name == "run" || name == "enter" {
 		fs.BoolVar(&o.Exploratory, "exploratory", o.Exploratory, "the client's own sandbox in place of srt; results are not compared")
 		clientFlag(fs, &o)
 		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")
@@ -117,6 +129,9 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 			o.Configurations = harness.SplitList(s)
 			return nil
 		})
+	}
+	for _, add := range more {
+		add(fs)
 	}
 	if err := fs.Parse(args); err != nil {
 		return o, nil, err
@@ -151,17 +166,7 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 		return exit(stderr, err, exitUsage)
 	}
 	o.DefaultTrials = 5
-	o.OnEvent = func(ev harness.Event) {
-		name := ev.Task + "/"
-		if len(o.Clients) > 1 {
-			name += ev.Client + "/"
-		}
-		fmt.Fprintf(stderr, "%s  %s  %s", ev.Time.Format("15:04:05"), name+ev.Trial, ev.Stage)
-		if ev.Detail != "" {
-			fmt.Fprintf(stderr, "  %s", report.Clean(ev.Detail))
-		}
-		fmt.Fprintln(stderr)
-	}
+	o.OnEvent = func(ev harness.Event) { printEvent(stderr, ev, len(o.Clients) > 1) }
 	e, err := harness.Open(o)
 	if err != nil {
 		return exit(stderr, err, exitUsage)
@@ -176,6 +181,11 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	r, err := e.Start(ctx, tasks)
 	if err != nil {
 		return exit(stderr, err, exitRunner)
+	}
+	for _, b := range r.Batches() {
+		for _, d := range b.Detectable() {
+			fmt.Fprintf(stderr, "%s: %s\n", b.Task.Name, d)
+		}
 	}
 	runErr := runBatches(ctx, r, e.Options().Jobs)
 	cause := runErr
@@ -196,11 +206,26 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 		}
 		code = max(code, gate(bench, stderr))
 	}
+	if err := report.Summary(stdout, r.Summary()); err != nil {
+		return exit(stderr, err, exitRunner)
+	}
 	fmt.Fprintf(stdout, "run: %s\n", r.Dir())
 	if cause != nil {
 		return exit(stderr, cause, exitRunner)
 	}
 	return code
+}
+
+func printEvent(w io.Writer, ev harness.Event, withClient bool) {
+	name := ev.Task + "/"
+	if withClient {
+		name += ev.Client + "/"
+	}
+	fmt.Fprintf(w, "%s  %s  %s", ev.Time.Format("15:04:05"), name+report.Clean(ev.Trial), ev.Stage)
+	if ev.Detail != "" {
+		fmt.Fprintf(w, "  %s", report.Clean(ev.Detail))
+	}
+	fmt.Fprintln(w)
 }
 
 // gate is a batch's exit code: a regression task must pass all, and something must be measured.

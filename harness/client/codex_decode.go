@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/proctor-evals/proctor/harness/transcript"
 )
@@ -39,7 +40,11 @@ func decodeCodex(r Recording, maxLine int) (*transcript.Transcript, error) {
 		d.known = session.T.SkillsListed
 	} else {
 		// Nobody says where a command started: it may have been a skill's folder.
-		d.cwds = append(d.cwds, d.loads.roots...)
+		for _, root := range d.loads.roots {
+			if !strings.HasPrefix(root, "*/") {
+				d.cwds = append(d.cwds, root)
+			}
+		}
 	}
 	d.T.Cwd = transcript.Name(r.Project)
 	err := readLines(d.Builder, r.Stream, maxLine, d.object)
@@ -114,6 +119,7 @@ func (d *codexDecoder) ended() {
 
 // trouble takes an error event: a retry, or the words of the failure to come.
 func (d *codexDecoder) trouble(message string) {
+	message = message[:min(len(message), maxMessage)]
 	m := codexRetry.FindStringSubmatch(message)
 	if m == nil {
 		d.failed = codexCause(message)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"strconv"
@@ -127,11 +128,13 @@ func object(pairs ...any) json.RawMessage {
 		}
 		fields[pairs[i].(string)] = pairs[i+1]
 	}
-	out, err := json.Marshal(fields)
-	if err != nil {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false) // a command is full of < and &
+	if e.Encode(fields) != nil {
 		return nil // a raw field that is no JSON: the line would not have been
 	}
-	return out
+	return bytes.TrimSpace(out.Bytes())
 }
 
 // codexUsage is a number of tokens as Codex counts: input_tokens holds what
@@ -174,6 +177,9 @@ var (
 	codexRetry  = regexp.MustCompile(`^Reconnecting\.\.\. (?:(\d+)/\d+|waiting for network)(?: \((.*)\))?$`)
 )
 
+// maxMessage is how much of an error's words is looked at, in bytes.
+const maxMessage = 4 << 10
+
 // codexEndpoint are words of errors that come from the model's endpoint.
 var codexEndpoint = []string{
 	"stream disconnected", "high demand", "idle timeout", "exceeded retry limit", "unexpected status", "usage limit",
@@ -182,6 +188,7 @@ var codexEndpoint = []string{
 
 // codexCause sorts the message of a failed turn.
 func codexCause(message string) *transcript.ClientError {
+	message = message[:min(len(message), maxMessage)]
 	cause := &transcript.ClientError{Kind: transcript.ErrorClient, Message: transcript.Name(message)}
 	if m := codexStatus.FindStringSubmatch(message); m != nil {
 		if n, err := strconv.ParseInt(m[1], 10, 64); err == nil {

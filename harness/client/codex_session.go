@@ -234,7 +234,7 @@ func (s *codexSession) call(p *codexPayload, at string) string {
 			input = object("command", command, "workdir", optional(args.Workdir))
 		}
 	}
-	if !s.Call(s.turn, p.CallID, name, input) {
+	if !s.CallReused(s.turn, p.CallID, name, input) {
 		return "tool call id taken"
 	}
 	if name == "command_execution" {
@@ -312,13 +312,19 @@ func (e codexExecution) outcome() (string, transcript.Status) {
 	return i.outcome()
 }
 
-var codexExit = regexp.MustCompile(`(?m)^Process exited with code (-?\d+)$`)
+// codexExit is a command's exit code in what the model is told: of a process,
+// or of a patch the client applied itself.
+var codexExit = regexp.MustCompile(`(?m)^(?:Process exited with code|Output:\nExit code:) (-?\d+)$`)
 
 // codexAnswer is the status of a call by the words the model got; the phrases
 // are those of the client's source and of streams.
 func codexAnswer(output string, command bool) transcript.Status {
 	head := output[:min(len(output), 2000)]
-	header, _, _ := strings.Cut(head, "\nOutput:\n")
+	header, printed, _ := strings.Cut(head, "\nOutput:\n")
+	if strings.HasPrefix(printed, "Exit code: ") {
+		line, _, _ := strings.Cut(printed, "\n")
+		header += "\nOutput:\n" + line
+	}
 	if m := codexExit.FindStringSubmatch(header); command && m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n == 0 {
 			return transcript.StatusOK
@@ -385,6 +391,9 @@ var (
 	codexSkill = regexp.MustCompile(`(?m)^- ([^:\s]+): .*\(file: [^()]*SKILL\.md\)$`)
 )
 
+// maxListing is how much of a listing of skills is looked at, in bytes.
+const maxListing = 1 << 20
+
 // world takes the skills the client offers, and the folders they lie in.
 func (s *codexSession) world(raw json.RawMessage) {
 	var state struct {
@@ -396,7 +405,7 @@ func (s *codexSession) world(raw json.RawMessage) {
 		s.Ignore("world_state")
 		return
 	}
-	body := state.Skills.Body
+	body := state.Skills.Body[:min(len(state.Skills.Body), maxListing)]
 	for _, m := range codexRoot.FindAllStringSubmatch(body, 100) {
 		if path.IsAbs(m[2]) {
 			s.loads.root(path.Clean(m[2]))

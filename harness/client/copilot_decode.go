@@ -45,7 +45,7 @@ func decodeCopilot(r Recording, maxLine int) (*transcript.Transcript, error) {
 
 func readCopilot(r Recording, from io.Reader, maxLine int) (*copilotDecoder, error) {
 	d := &copilotDecoder{
-		Builder: transcript.NewBuilder("copilot"), given: r,
+		Builder: transcript.NewBuilder("copilot"), given: r, current: -1,
 		turns: map[string]int{}, names: map[string]string{}, counted: map[string]bool{}, thoughts: map[string]string{},
 	}
 	d.place(r.Home, r.Project)
@@ -124,6 +124,10 @@ func (d *copilotDecoder) object(data []byte) string {
 		}
 	case "tool.execution_start":
 		if d.names[transcript.Name(p.CallID)] == "" {
+			// A call no message announced.
+			if d.current < 0 || d.T.Turns[d.current].ParentID != parent {
+				d.current = d.Turn(transcript.Turn{Role: transcript.RoleAssistant, ParentID: parent, Time: stamp(e.Timestamp)})
+			}
 			return d.call(d.current, parent, copilotRequest{ID: p.CallID, Name: p.Tool, Arguments: p.Arguments})
 		}
 	case "tool.execution_complete":
@@ -219,7 +223,7 @@ func (d *copilotDecoder) message(e *copilotEvent, p *copilotData, parent string)
 }
 
 func (d *copilotDecoder) call(turn int, parent string, r copilotRequest) string {
-	if !d.Call(turn, r.ID, r.Name, r.Arguments) {
+	if !d.CallReused(turn, r.ID, r.Name, r.Arguments) {
 		return "tool call id taken"
 	}
 	d.names[transcript.Name(r.ID)] = orText(r.Name, "?")
@@ -253,7 +257,7 @@ func (d *copilotDecoder) close(id, parent, output string, status, judged transcr
 	}
 	printed := output
 	if name == "bash" {
-		printed = copilotShellEnd.ReplaceAllString(output, "")
+		printed = withoutShellEnd(output)
 	}
 	found, cwd := d.loads.result(id, judged, printed, d.T.SkillsListed)
 	for _, load := range found {

@@ -118,6 +118,15 @@ var (
 	copilotBadInput = regexp.MustCompile(`^(?:"[^"\n]{1,200}": |Invalid (?:input|arguments)|Missing required)`)
 )
 
+// withoutShellEnd takes the client's notice off a command's output.
+func withoutShellEnd(output string) string {
+	tail := max(0, len(output)-200)
+	if at := copilotShellEnd.FindStringIndex(output[tail:]); at != nil {
+		return output[:tail+at[0]]
+	}
+	return output
+}
+
 // outcome is a tool call's output and status; the phrases were measured with
 // 1.0.102.
 func (e *copilotData) outcome() (output string, status transcript.Status) {

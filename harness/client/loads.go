@@ -124,10 +124,19 @@ func (w *loadWatch) other(id, parent string, input json.RawMessage) {
 // likely one first.
 func (w *loadWatch) shell(id, parent, command string, cwds ...string) {
 	p := w.open(id, parent, "shell")
+	if !mayRead(command) {
+		cwds = cwds[:1]
+	}
 	for _, cwd := range cwds {
 		p.scans = append(p.scans, transcript.ScanShell(command, cwd, w.home))
 	}
 	w.keep(p)
+}
+
+// mayRead tells whether a command can name a SKILL.md at all: by its ending, or
+// by what the shell puts in its place.
+func mayRead(command string) bool {
+	return strings.Contains(command, "md") || strings.ContainsAny(command, "*?[{$`")
 }
 
 func (w *loadWatch) absolute(file, base string) string {
@@ -171,9 +180,15 @@ func (w *loadWatch) result(id string, status transcript.Status, output string, k
 func (w *loadWatch) judge(p *watched, status transcript.Status, output string, known []string) []transcript.SkillLoad {
 	var loads []transcript.SkillLoad
 	for i, scan := range p.scans {
+		if i > 0 && slices.ContainsFunc(loads, func(l transcript.SkillLoad) bool { return l.State == transcript.LoadLoaded }) {
+			break // read from the likely folder
+		}
 		found := w.roots.ShellLoads(scan, known, status, output)
 		if i == 0 {
 			loads = found
+			continue
+		}
+		if len(found) == 0 {
 			continue
 		}
 		// From a folder that is only possible, success proves nothing: the

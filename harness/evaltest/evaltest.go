@@ -82,6 +82,10 @@ func Run(t *testing.T) {
 		if err := x.run.Close(context.Cause(ctx)); err != nil {
 			t.Error(err)
 		}
+		var several strings.Builder
+		if err := report.Summary(&several, x.run.Summary()); err == nil && several.Len() > 0 {
+			t.Logf("\n%s", several.String())
+		}
 		t.Logf("run: %s", x.run.Dir())
 	})
 }
@@ -282,9 +286,13 @@ func examContext(t *testing.T) (context.Context, context.CancelFunc) {
 	if !ok {
 		return ctx, stop
 	}
-	grace := min(15*time.Second, max(2*time.Second, time.Until(deadline)/20))
-	ctx, cancel := context.WithDeadlineCause(ctx, deadline.Add(-grace), errAlarm)
+	ctx, cancel := context.WithDeadlineCause(ctx, deadline.Add(-grace(deadline)), errAlarm)
 	return ctx, func() { cancel(); stop() }
+}
+
+// grace is how long before the test binary's alarm an exam stops.
+func grace(deadline time.Time) time.Duration {
+	return min(15*time.Second, max(2*time.Second, time.Until(deadline)/20))
 }
 
 // stamp makes go test run again: a test whose inputs have not changed is served from the cache, and

@@ -12,11 +12,12 @@ import (
 const DialectChat = "chat"
 
 type chatRequest struct {
-	Model         string        `json:"model"`
-	Stream        bool          `json:"stream"`
-	StreamOptions *chatOptions  `json:"stream_options"`
-	Messages      []chatMessage `json:"messages"`
-	Tools         []chatTool    `json:"tools"`
+	Model         string          `json:"model"`
+	Stream        bool            `json:"stream"`
+	StreamOptions *chatOptions    `json:"stream_options"`
+	Messages      []chatMessage   `json:"messages"`
+	Tools         []chatTool      `json:"tools"`
+	ToolChoice    json.RawMessage `json:"tool_choice"`
 }
 
 type chatOptions struct {
@@ -71,7 +72,7 @@ func decodeChat(raw []byte) (*Request, error) {
 		return nil, fmt.Errorf("the body is no Chat Completions request: %w", err)
 	}
 	r := &Request{
-		Dialect: DialectChat, Model: w.Model, Stream: w.Stream, SideCall: len(w.Tools) == 0, Raw: raw,
+		Dialect: DialectChat, Model: w.Model, Stream: w.Stream, SideCall: sideCall(len(w.Tools), w.ToolChoice), Raw: raw,
 		StreamUsage: w.StreamOptions != nil && w.StreamOptions.IncludeUsage,
 	}
 	if len(w.Messages) == 0 {

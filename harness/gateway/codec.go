@@ -37,6 +37,19 @@ var endpoints = map[string]endpoint{
 	"/v1/chat/completions":      {codec: chatCodec},
 }
 
+// sideCall tells a title or summary request from a turn: it lists no tools, or forbids them as Copilot CLI does when it
+// asks for a summary of the conversation.
+func sideCall(tools int, choice json.RawMessage) bool {
+	var word string
+	var object struct {
+		Type string `json:"type"` // the Messages dialect's form
+	}
+	if json.Unmarshal(choice, &word) != nil && json.Unmarshal(choice, &object) == nil {
+		word = object.Type
+	}
+	return tools == 0 || word == "none"
+}
+
 // modelsPath lists the models, for clients that look before they ask.
 const modelsPath = "/v1/models"
 

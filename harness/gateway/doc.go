@@ -5,7 +5,7 @@
 // host and key, and closes it when the trial's process tree is dead. Two things are kept apart:
 //
 //   - a codec knows one wire dialect. It turns a body into a neutral [Request] and a neutral [Turn] into an answer,
-//     streamed or whole. Today: Anthropic Messages.
+//     streamed or whole. Today: Anthropic Messages, OpenAI Responses and Chat Completions.
 //   - a [Model] knows where turns come from. Today: [Scripted], which follows a task's model script.
 //
 // What always holds:

@@ -14,11 +14,12 @@ import (
 const DialectMessages = "messages"
 
 type wireRequest struct {
-	Model    string          `json:"model"`
-	Stream   bool            `json:"stream"`
-	System   json.RawMessage `json:"system"`
-	Messages []wireMessage   `json:"messages"`
-	Tools    []wireTool      `json:"tools"`
+	Model      string          `json:"model"`
+	Stream     bool            `json:"stream"`
+	System     json.RawMessage `json:"system"`
+	Messages   []wireMessage   `json:"messages"`
+	Tools      []wireTool      `json:"tools"`
+	ToolChoice json.RawMessage `json:"tool_choice"`
 }
 
 type wireMessage struct {
@@ -57,7 +58,7 @@ func decodeMessages(raw []byte) (*Request, error) {
 		Dialect:  DialectMessages,
 		Model:    w.Model,
 		Stream:   w.Stream,
-		SideCall: len(w.Tools) == 0,
+		SideCall: sideCall(len(w.Tools), w.ToolChoice),
 		Raw:      raw,
 	}
 	system, err := decodeContent(w.System)

@@ -28,18 +28,20 @@ var (
 
 // offers returns the skills the client itself puts before the model, in order and once each: the entries of its skill
 // listing, and the skills whose SKILL.md a hook's context names by path. Only what stands before the first tool result
-// counts, so that nothing the agent reads or runs can offer a skill.
+// counts, so that nothing the agent reads or runs can offer a skill; in Codex, which puts what a tool's hooks add before
+// the result, only what stands before the first call.
 //
 // prompt is the trial's prompt when known. Each client has its own form; a request is read in those its dialect and its
 // tools allow. The forms are told by their place and their heads, so that a project's own instructions (CLAUDE.md,
 // AGENTS.md), which clients pass on beside them, do not count.
 func offers(r *Request, prompt string) []Offer {
 	var set offerSet
-	before := beforeToolResult(r.Messages)
+	before := beforeFirst(r.Messages, BlockToolResult)
 	switch r.Dialect {
 	case DialectMessages:
 		set.claude(before, prompt)
 	case DialectResponses:
+		before = beforeFirst(before, BlockToolCall)
 		set.codex(before)
 	}
 	set.tagged(r, before)
@@ -80,11 +82,11 @@ func (set *offerSet) claude(before []Message, prompt string) {
 	}
 }
 
-// beforeToolResult cuts the conversation at its first tool result.
-func beforeToolResult(msgs []Message) []Message {
+// beforeFirst cuts the conversation at its first block of that kind.
+func beforeFirst(msgs []Message, kind BlockKind) []Message {
 	for i, m := range msgs {
 		for j, b := range m.Blocks {
-			if b.Kind == BlockToolResult {
+			if b.Kind == kind {
 				cut := append([]Message{}, msgs[:i]...)
 				return append(cut, Message{Role: m.Role, Blocks: m.Blocks[:j]})
 			}

@@ -33,18 +33,28 @@ var (
 	plainName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
 )
 
-// codex reads Codex's form: a developer text that is one <skills_instructions> with a table of roots and an entry a skill.
-// A hook's context comes as a developer text of its own, without a head. Whatever a person or a project says comes as the
-// user's.
+// codex reads Codex's forms. Its listing is a developer text that is one <skills_instructions>, with a table of roots and
+// an entry a skill. What a hook adds comes without a head, as a developer text behind the first message of the user,
+// which the client opens with the project's instructions and the environment; the client's own developer texts stand
+// before that. Whatever a person or a project says comes as the user's.
 func (s *offerSet) codex(before []Message) {
+	behindUser := false
 	for _, m := range before {
+		if m.Role == "user" {
+			behindUser = true
+		}
 		if m.Role != "system" {
 			continue
 		}
 		for _, t := range textsOf(m) {
 			inner, ok := strings.CutPrefix(strings.TrimSpace(t), codexOpen)
-			if ok && strings.HasSuffix(inner, codexClose) {
+			switch {
+			case ok && strings.HasSuffix(inner, codexClose):
 				s.codexListing(strings.TrimSuffix(inner, codexClose))
+			case behindUser:
+				for line := range strings.Lines(t) {
+					s.scanLine(hookSection, strings.TrimRight(line, "\r\n"))
+				}
 			}
 		}
 	}

@@ -3,10 +3,14 @@ package gateway
 import (
 	"regexp"
 	"strconv"
+	"strings"
 )
 
-// Codex hands a command that takes long back to the model, which has to ask after it. The form is that of 0.171.0.
+// Codex hands a command that takes long back to the model, which has to ask after it. The form is that of 0.171.0: lines
+// of the client's, then "Output:" and what the command printed.
 var stillRunning = regexp.MustCompile(`(?m)^Process running with session ID ([0-9]{1,18})$`)
+
+const codexOutput = "\nOutput:"
 
 // poll asks after the command of the last step while it runs, or returns nil. The call's id names the same step.
 func poll(r *Request, step, next int) *Turn {
@@ -27,7 +31,8 @@ func poll(r *Request, step, next int) *Turn {
 				continue
 			}
 			session = -1
-			if id := stillRunning.FindStringSubmatch(b.Text); id != nil {
+			head, _, _ := strings.Cut(b.Text, codexOutput)
+			if id := stillRunning.FindStringSubmatch(head); id != nil {
 				session, _ = strconv.ParseInt(id[1], 10, 64) //nolint:errcheck // at most 18 digits
 			}
 		}

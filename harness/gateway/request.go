@@ -29,7 +29,7 @@ type Request struct {
 	Messages []Message // the whole conversation so far
 	Tools    []Tool    // in the client's order
 	Offered  []Offer   // skills this request offers, deduplicated, in order
-	SideCall bool      // no tools: a title or summary, which must not use up a scripted turn
+	SideCall bool      // no tools, or none allowed: a title or summary, which must not use up a scripted turn
 	Stream   bool      // the client asked for a stream of events
 
 	StreamUsage bool // Chat Completions: the stream should tell the usage
@@ -88,7 +88,7 @@ const (
 type Offer struct {
 	Skill string `json:"skill"`
 	Via   string `json:"via"`            // ViaListing or ViaPath
-	Path  string `json:"path,omitempty"` // ViaPath: as it stood in the context
+	Path  string `json:"path,omitempty"` // ViaPath: as it stood in the context; ViaListing: where the listing tells it
 }
 
 // Why a turn ended, in the words of the Messages dialect.

@@ -19,6 +19,7 @@ type responsesRequest struct {
 	Instructions string          `json:"instructions"`
 	Input        json.RawMessage `json:"input"`
 	Tools        []responsesTool `json:"tools"`
+	ToolChoice   json.RawMessage `json:"tool_choice"`
 }
 
 type responsesItem struct {
@@ -50,7 +51,7 @@ func decodeResponses(raw []byte) (*Request, error) {
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return nil, fmt.Errorf("the body is no Responses request: %w", err)
 	}
-	r := &Request{Dialect: DialectResponses, Model: w.Model, Stream: w.Stream, SideCall: len(w.Tools) == 0, Raw: raw}
+	r := &Request{Dialect: DialectResponses, Model: w.Model, Stream: w.Stream, SideCall: sideCall(len(w.Tools), w.ToolChoice), Raw: raw}
 	if w.Instructions != "" {
 		r.System = []string{w.Instructions}
 	}

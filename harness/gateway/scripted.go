@@ -13,15 +13,17 @@ import (
 )
 
 const (
-	closingText  = "Done."   // the answer when the script has no more to say
-	sideCallText = "Session" // the answer to a title or summary request
+	closingText  = "Done."                        // the answer when the script has no more to say
+	sideCallText = "Session"                      // the answer to a title request
+	summaryText  = "The work so far has come to " // and the id of the last call: the answer to a summary request
 )
 
 // Scripted is a model that follows a script. Make one a trial: it counts the attempts of the script's failing steps.
 //
 // Where it stands in the script it reads off the conversation, never off a count of requests, for clients repeat
 // requests and make side calls: each tool call's id names its step, and the next answer goes on behind the last step the
-// conversation holds. The same body so gets the same answer, except at a fail_with step, which counts its own attempts.
+// conversation holds. A client that replaces the conversation by a summary gets that id in the summary, where it is found
+// again. The same body so gets the same answer, except at a fail_with step, which counts its own attempts.
 type Scripted struct {
 	script *Script
 
@@ -45,11 +47,14 @@ func (m *Scripted) Turn(_ context.Context, r *Request) (*Turn, error) {
 }
 
 func (m *Scripted) answer(r *Request) *Turn {
+	last, lastMessage, mark := m.position(r.Messages)
+	if r.SideCall && last > 0 {
+		return textTurn(summaryText + mark)
+	}
 	if r.SideCall {
 		return textTurn(sideCallText)
 	}
 	taken := m.script.taken(r.Offered)
-	last, lastMessage := m.position(r.Messages)
 	if t := poll(r, last, lastMessage); t != nil {
 		return t
 	}
@@ -101,7 +106,10 @@ func (m *Scripted) answer(r *Request) *Turn {
 	return t
 }
 
-var scriptedCall = regexp.MustCompile(`^toolu_step_([0-9]{1,6})_[0-9a-f]{16}$`)
+var (
+	scriptedCall = regexp.MustCompile(`^toolu_step_([0-9]{1,6})_[0-9a-f]{16}$`)
+	summaryMark  = regexp.MustCompile(regexp.QuoteMeta(summaryText) + `(toolu_step_[0-9]{1,6}_[0-9a-f]{16})\b`)
+)
 
 // callID names the step in the form of the Messages API's own ids; the hash tells calls of edited scripts apart.
 func callID(step int, tool string, input []byte) string {
@@ -109,24 +117,30 @@ func callID(step int, tool string, input []byte) string {
 	return fmt.Sprintf("toolu_step_%d_%s", step, hex.EncodeToString(sum[:8]))
 }
 
-// position returns the number of the last step whose tool call the assistant made in this conversation (0: none), and
-// the index of the message behind it.
-func (m *Scripted) position(msgs []Message) (step, next int) {
+// position returns the number of the last step whose tool call the assistant made in this conversation (0: none), the
+// index of the message behind it, and the call's id. A summary in the client's hands stands for the call it names.
+func (m *Scripted) position(msgs []Message) (step, next int, mark string) {
 	for i, msg := range msgs {
-		if msg.Role != "assistant" {
-			continue
-		}
 		for _, b := range msg.Blocks {
-			id := scriptedCall.FindStringSubmatch(b.CallID)
-			if b.Kind != BlockToolCall || id == nil {
+			id := ""
+			switch {
+			case msg.Role == "assistant" && b.Kind == BlockToolCall:
+				id = b.CallID
+			case b.Kind == BlockText && strings.Contains(b.Text, summaryText):
+				if found := summaryMark.FindStringSubmatch(b.Text); found != nil {
+					id = found[1]
+				}
+			}
+			found := scriptedCall.FindStringSubmatch(id)
+			if found == nil {
 				continue
 			}
-			if n, err := strconv.Atoi(id[1]); err == nil && n >= max(step, 1) && n <= len(m.script.Steps) {
-				step, next = n, i+1
+			if n, err := strconv.Atoi(found[1]); err == nil && n >= max(step, 1) && n <= len(m.script.Steps) {
+				step, next, mark = n, i+1, id
 			}
 		}
 	}
-	return step, next
+	return step, next, mark
 }
 
 // said reports whether the assistant has said text in one of these messages: then the script's last words are spoken.
