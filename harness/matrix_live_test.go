@@ -39,7 +39,7 @@ const (
 type row struct {
 	Execution string   `json:"execution"`
 	Cause     string   `json:"cause"`
-	Load      string   `json:"load"`  // of the skill "probe"
+	Load      string   `json:"load"`  // of the task's skill
 	Tools     []string `json:"tools"` // each call's status, in order
 	Input     *int64   `json:"input_tokens"`
 	Output    *int64   `json:"output_tokens"`
@@ -64,15 +64,27 @@ func matrixRun(command string) func(client.Adapter) string {
 }
 
 // endClient ends the client by its signal: the processes of its program as it is staged for this
-// batch, and no others. A shell's parent is not always the client itself.
-const endClient = `tools=$(dirname "$(dirname "$TMPDIR")")/tools/common; for p in /proc/[0-9]*; do ` +
-	`case $(readlink "$p/exe") in "$tools"/*) kill -TERM "${p#/proc/}";; esac; done; sleep 5`
+// batch, and no others. A shell's parent is not always the client itself, and Copilot runs no "kill"
+// without a number in it. /proc numbers processes as an outer namespace does; NSpid ends with the number
+// in the shell's own.
+const endClient = `tools=$(dirname "$(dirname "$HOME")")/tools/common; end=kill; for p in /proc/[0-9]*; do ` +
+	`case $(readlink "$p/exe") in "$tools"/*) $end -TERM $(sed -n 's/^NSpid:.*[^0-9]//p' "$p/status");; esac; done; sleep 5`
+
+// matrixDenied writes outside. In Claude Code's sandbox a command may do so, into a file system of its
+// own that is gone with it; there a file tool reads outside, through a link.
+func matrixDenied(a client.Adapter) string {
+	if a.Name() == "claude" {
+		return "[[step]]\nrun = \"ln -s /etc/passwd outside\"\n\n[[step]]\nread = \"outside\"\n" + matrixEnd
+	}
+	return matrixRun("touch ../outside.txt")(a)
+}
 
 func matrixFail(with string) func(client.Adapter) string {
 	return func(client.Adapter) string { return "[[step]]\nfail_with = " + with + "\ntimes = 0\n" + matrixEnd }
 }
 
 var matrixCases = []matrixCase{
+	{"scripted exam", "store-durability with its skill staged", false, 0, nil, []string{"completed"}},
 	{"loaded", "the skill is offered and loaded", false, 90, func(client.Adapter) string {
 		return "[[step]]\nload_skill = \"probe\"\nwhen_skill_offered = \"probe\"\n" + matrixEnd
 	}, []string{"completed"}},
@@ -83,7 +95,7 @@ var matrixCases = []matrixCase{
 		return "[[step]]\nload_skill = \"probe\"\n" + matrixEnd
 	}, []string{"completed"}},
 	{"not_observed", "the skill is offered and left alone", false, 90, matrixRun("ls"), []string{"completed"}},
-	{"denied tool", "a command writes outside the project (exploratory)", true, 90, matrixRun("echo leaked > ../outside.txt"), []string{"completed", "client_error"}},
+	{"denied tool", "a tool touches what lies outside the project (exploratory)", true, 90, matrixDenied, []string{"completed", "client_error"}},
 	{"401", "the endpoint answers 401 for ever", false, 40, matrixFail("401"), []string{"client_error", "timeout"}},
 	{"500 for ever", "the endpoint answers 500 for ever", false, 40, matrixFail("500"), []string{"client_error", "timeout"}},
 	{"truncated stream", "every answer is cut", false, 30, matrixFail(`"truncated"`), []string{"client_error", "timeout", "completed"}},
@@ -136,11 +148,15 @@ func (c matrixCase) check(t *testing.T, name string, rows map[string]row) {
 	require.True(t, ok, "no row: run `make matrix`")
 	assert.Contains(t, c.executions, r.Execution, "%+v", r)
 	switch c.name {
+	case "scripted exam":
+		assert.Equal(t, "loaded", r.Load)
+		assert.NotNil(t, r.Output)
 	case "loaded", "attempted", "not_observed":
 		assert.Equal(t, c.name, r.Load)
 		assert.NotNil(t, r.Output)
 	case "denied tool":
-		assert.NotContains(t, r.Tools, "ok", "nothing outside is written")
+		require.NotEmpty(t, r.Tools)
+		assert.NotEqual(t, "ok", r.Tools[len(r.Tools)-1], "nothing outside is reached")
 	}
 }
 
@@ -149,30 +165,25 @@ func runMatrix(t *testing.T, name string, c matrixCase) row {
 	adapter, err := client.Lookup(name)
 	require.NoError(t, err)
 	evals := t.TempDir()
-	dir := filepath.Join(evals, "tasks", "tiny")
-	_, err = treecopy.Copy(dir, "../testdata/script/tiny", treecopy.CopyOptions{})
-	require.NoError(t, err)
-	for path, text := range map[string]string{
-		filepath.Join(dir, "task.toml"): fmt.Sprintf("kind = \"capability\"\neditable = [\"src\"]\nmodel_script = \"model.toml\"\nprompt = \"Make answer() return 42.\"\n"+
-			"plugins = [\"guide\"]\n[deadlines]\nagent_secs = %d\n", c.agentSecs),
-		filepath.Join(dir, "model.toml"):                            "version = 1\n" + c.script(adapter),
-		filepath.Join(evals, "plugins/guide/SYMPOSIUM.toml"):        "name = \"guide\"\ndepends-on = [\"*\"]\n[[skills]]\nsource.path = \"skills\"\n",
-		filepath.Join(evals, "plugins/guide/skills/probe/SKILL.md"): "---\nname: probe\ndescription: Use it for every task.\n---\n\nAnswer in one word.\n",
-	} {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	if c.script != nil {
+		writeMatrixTask(t, evals, c, adapter)
 	}
 	configuration := plan.StagedSkills
 	if c.name == "attempted" {
 		configuration = plan.WithoutSymposium
 	}
-	_, trials, results := examOf(t, harness.Options{
+	opts := harness.Options{
 		Evals: evals, Results: t.TempDir(), Scratch: os.Getenv("PROCTOR_SCRATCH"), Clients: []string{name},
 		Configurations: []string{configuration}, Trials: 1, Exploratory: c.exploratory,
-	})
+	}
+	run, probe := examOf, "probe"
+	if c.script == nil {
+		opts.Evals, run, probe = "..", exam, skill
+	}
+	_, trials, results := run(t, opts)
 	rec := trials["trial-1-"+configuration]
 	out := row{
-		Execution: string(rec.Execution), Cause: rec.ExecutionCause, Load: rec.ObservedLoad["probe"],
+		Execution: string(rec.Execution), Cause: rec.ExecutionCause, Load: rec.ObservedLoad[probe],
 		Input: rec.Usage.InputTokens, Output: rec.Usage.OutputTokens, Tools: []string{},
 	}
 	if rec.Gateway != nil {
@@ -189,7 +200,31 @@ func runMatrix(t *testing.T, name string, c matrixCase) row {
 		}
 	}
 	t.Logf("%+v %v", out, rec.Findings)
+	if t.Failed() || testing.Verbose() {
+		for _, turn := range tr.Turns {
+			for _, call := range turn.ToolCalls {
+				t.Logf("%s %s: %.300q", call.Name, call.Status, call.Output)
+			}
+		}
+	}
 	return out
+}
+
+// writeMatrixTask makes an evals root with one small task, whose plugin has the skill "probe".
+func writeMatrixTask(t *testing.T, evals string, c matrixCase, adapter client.Adapter) {
+	dir := filepath.Join(evals, "tasks", "tiny")
+	_, err := treecopy.Copy(dir, "../testdata/script/tiny", treecopy.CopyOptions{})
+	require.NoError(t, err)
+	for path, text := range map[string]string{
+		filepath.Join(dir, "task.toml"): fmt.Sprintf("kind = \"capability\"\neditable = [\"src\"]\nmodel_script = \"model.toml\"\nprompt = \"Make answer() return 42.\"\n"+
+			"plugins = [\"guide\"]\n[deadlines]\nagent_secs = %d\n", c.agentSecs),
+		filepath.Join(dir, "model.toml"):                            "version = 1\n" + c.script(adapter),
+		filepath.Join(evals, "plugins/guide/SYMPOSIUM.toml"):        "name = \"guide\"\ndepends-on = [\"*\"]\n[[skills]]\nsource.path = \"skills\"\n",
+		filepath.Join(evals, "plugins/guide/skills/probe/SKILL.md"): "---\nname: probe\ndescription: Use it for every task.\n---\n\nAnswer in one word.\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
 }
 
 func readRows(t *testing.T, name string) map[string]row {
