@@ -149,6 +149,7 @@ func (c matrixCase) check(t *testing.T, name string, rows map[string]row) {
 	assert.Contains(t, c.executions, r.Execution, "%+v", r)
 	switch c.name {
 	case "scripted exam":
+		assert.NotContains(t, r.Tools, "error", "cargo runs too")
 		assert.Equal(t, "loaded", r.Load)
 		assert.NotNil(t, r.Output)
 	case "loaded", "attempted", "not_observed":
