@@ -31,6 +31,8 @@ const usage = `Proctor supervises exams for coding agents.
   proctor run TASK...       run tasks and compare the configurations
   proctor list              list the tasks
   proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
+  proctor record-script RESULT
+                            turn what a trial's agent did into a model script to edit
   proctor enter TASK CMD... run a command where a trial's agent would run, and see what it would see
   proctor doctor [-attack]  check this machine; with -attack, try to break the isolation on it
   proctor setup [NEED...]   install what a run needs: %s (default: sandbox rust claude)
@@ -56,6 +58,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return enter(ctx, args[1:], stdout, stderr)
 	case "show":
 		err = show(args[1:], stdout, stderr)
+	case "record-script":
+		err = recordScript(args[1:], stdout, stderr)
 	case "setup":
 		return runSetup(ctx, args[1:], stdout, stderr)
 	case "help", "-h", "-help", "--help":
