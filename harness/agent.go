@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,7 +29,7 @@ func (t *trial) setup(trialCtx context.Context) error {
 		return errors.New(t.symposium.unusable)
 	}
 	// What a client needs in the project and the home does not hang on where the run is.
-	t.spec = t.run.engine.adapter.Command(client.Request{})
+	t.spec = t.adapter.Command(client.Request{})
 	layout := workspace.Layout{
 		Starter: t.Task.Starter, Fixtures: t.fixtureDirs(), Links: t.links(t.plan.Configuration), EmptyDirs: t.spec.ProjectDirs,
 	}
@@ -46,6 +45,24 @@ func (t *trial) setup(trialCtx context.Context) error {
 		return err
 	}
 	t.skillsHad = true
+	// The endpoint serves until the trial's end, not the setup's.
+	var beforeTurn func()
+	if withSymposium {
+		t.witness = t.newWitness()
+		beforeTurn = t.witness.beforeTurn
+	}
+	t.gw, err = gateway.Open(trialCtx, gateway.Options{
+		BeforeTurn: beforeTurn,
+		Model:      gateway.NewScripted(t.script), ModelName: t.run.engine.opts.Model, ProjectDir: space.Path("project"),
+		Prompt: t.Task.Prompt, LogPath: filepath.Join(t.dir, "gateway.jsonl"),
+	})
+	if err != nil {
+		return &runnerError{err}
+	}
+	t.command()
+	if err := space.FillHome(t.spec.HomeFiles, t.spec.HomeLinks); err != nil {
+		return &runnerError{err}
+	}
 	switch t.plan.Configuration.Skills {
 	case plan.DeliverStaged:
 		if err := t.stageSkills(); err != nil {
@@ -57,14 +74,6 @@ func (t *trial) setup(trialCtx context.Context) error {
 		}
 	}
 	t.before = t.snapshot()
-	// The endpoint serves until the trial's end, not the setup's.
-	t.gw, err = gateway.Open(trialCtx, gateway.Options{
-		Model: gateway.NewScripted(t.script), ModelName: t.run.engine.opts.Model, ProjectDir: space.Path("project"),
-		Prompt: t.Task.Prompt, LogPath: filepath.Join(t.dir, "gateway.jsonl"),
-	})
-	if err != nil {
-		return &runnerError{err}
-	}
 	return context.Cause(ctx)
 }
 
@@ -87,7 +96,6 @@ func (t *trial) stageSkills() error {
 // runAgent launches the client and decides the trial's execution.
 func (t *trial) runAgent(ctx context.Context) error {
 	space := t.space
-	t.command()
 	stdout, err := os.Create(filepath.Join(t.dir, "transcript.jsonl"))
 	if err != nil {
 		return fmt.Errorf("trial: %w", err)
@@ -115,11 +123,8 @@ func (t *trial) runAgent(ctx context.Context) error {
 			return fmt.Errorf("trial: %w", err)
 		}
 	}
-	if _, err := stdout.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("trial: %w", err)
-	}
-	if t.transcript, err = t.run.engine.adapter.Decode(stdout); err != nil {
-		return fmt.Errorf("trial: transcript: %w", err)
+	if err := t.decodeTranscript(stdout); err != nil {
+		return err
 	}
 	t.decideExecution(ended)
 	return os.WriteFile(filepath.Join(t.dir, "response.txt"), []byte(t.transcript.FinalText), 0o644)
@@ -128,8 +133,8 @@ func (t *trial) runAgent(ctx context.Context) error {
 // command asks the adapter how the client is started in this run.
 func (t *trial) command() {
 	space := t.space
-	t.spec = t.run.engine.adapter.Command(client.Request{
-		Binary: space.Path("bin", t.run.engine.adapter.Name()), Prompt: t.Task.Prompt, Model: t.run.engine.opts.Model,
+	t.spec = t.adapter.Command(client.Request{
+		Binary: space.Path("bin", t.adapter.Name()), Package: t.clientPackage, Prompt: t.Task.Prompt, Model: t.run.engine.opts.Model,
 		GatewayURL: t.gw.URL(), Token: t.gw.Token(), Enforced: !t.run.engine.opts.Exploratory, Root: os.Geteuid() == 0,
 		DenyRead: t.denied, AllowRead: t.reopened(),
 		Paths: client.Paths{
@@ -164,6 +169,8 @@ func (t *trial) decideExecution(ended sandbox.Ended) {
 	}
 	if len(ended.Survivors) > 0 {
 		t.find("processes_survived", fmt.Sprintf("processes %v were still there after the kill", ended.Survivors))
+		// What they write from now on is nobody's submission.
+		t.survived = fmt.Errorf("processes %v of the agent's session could not be killed, so nothing is graded beside them", ended.Survivors)
 	}
 	execution, clientErr := t.transcript.Execution()
 	switch {
@@ -171,11 +178,8 @@ func (t *trial) decideExecution(ended sandbox.Ended) {
 		set(result.TimedOut, "agent deadline of %s", t.Task.Deadlines.Agent)
 	case errors.Is(ended.Cause, sandbox.ErrOutputLimit):
 		set(result.ClientError, "output_limit")
-	case errors.Is(ended.Cause, sandbox.ErrDiskLimit):
-		set(result.ClientError, "disk_limit")
-		t.find("client_error", ended.Cause.Error())
-	case errors.Is(ended.Cause, sandbox.ErrFileLimit):
-		set(result.ClientError, "file_limit")
+	case sandbox.LimitCause(ended.Cause) != "":
+		set(result.ClientError, "%s", sandbox.LimitCause(ended.Cause))
 		t.find("client_error", ended.Cause.Error())
 	case ended.Cause != nil:
 		set(result.Cancelled, "%v", ended.Cause)
@@ -224,6 +228,7 @@ func (t *trial) keepEvidence() error {
 	if t.submission, err = t.space.Capture(filepath.Join(t.dir, "submission")); err != nil {
 		return err
 	}
+	t.rec.Submission = &result.Submission{LeftOut: append([]treecopy.Entry{}, t.submission.Report.Skipped...)}
 	for _, s := range t.submission.Report.Skipped {
 		t.find("submission_entry", fmt.Sprintf("%q is %s and was not kept", s.Path, s.Kind.Phrase()))
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
@@ -22,6 +23,7 @@ import (
 type Batch struct {
 	Task *task.Task
 
+	adapter client.Adapter
 	run     *Run
 	index   int
 	id      string
@@ -36,10 +38,12 @@ type Batch struct {
 	readable    workspace.Readable
 	denied      []string
 	clientLinks map[string]string // the client and what runs it, by name in bin/
-	client      result.Client
-	symposium   *symposiumTool
-	script      *gateway.Script
-	standIns    []string
+	// clientPackage is the staged folder of a client that is more than one file, or "".
+	clientPackage string
+	client        result.Client
+	symposium     *symposiumTool
+	script        *gateway.Script
+	standIns      []string
 
 	mu        sync.Mutex
 	done      map[string]*result.Trial
@@ -55,15 +59,15 @@ type symposiumTool struct {
 	unusable string
 }
 
-func newBatch(r *Run, index int, t *task.Task, results string) (*Batch, error) {
+func newBatch(r *Run, index int, t *task.Task, a client.Adapter, results string) (*Batch, error) {
 	id, err := newRunID()
 	if err != nil {
 		return nil, err
 	}
 	e := r.engine
 	b := &Batch{
-		Task: t, run: r, index: index, id: id, rounds: e.rounds(t), done: map[string]*result.Trial{},
-		results: filepath.Join(results, t.Name, e.opts.Client, id),
+		Task: t, adapter: a, run: r, index: index, id: id, rounds: e.rounds(t), done: map[string]*result.Trial{},
+		results: filepath.Join(results, t.Name, a.Name(), id),
 	}
 	b.plan = plan.Expand(e.confs, b.rounds)
 	return b, nil
@@ -71,6 +75,9 @@ func newBatch(r *Run, index int, t *task.Task, results string) (*Batch, error) {
 
 // Plan are the batch's trials in the order they are to be run.
 func (b *Batch) Plan() []plan.Trial { return slices.Clone(b.plan) }
+
+// Client is the name of the batch's client.
+func (b *Batch) Client() string { return b.adapter.Name() }
 
 // Rounds is the number of trials per configuration.
 func (b *Batch) Rounds() int { return b.rounds }
@@ -86,8 +93,8 @@ func (b *Batch) planned() result.Batch {
 		rel = b.results
 	}
 	out := result.Batch{
-		BatchID: b.id, Task: b.taskRecord(), Client: e.opts.Client, Model: b.model(),
-		Isolation: e.opts.mode(), Rounds: b.rounds, Results: filepath.ToSlash(rel),
+		BatchID: b.id, Task: b.taskRecord(), Client: b.Client(), Model: b.model(),
+		Isolation: e.opts.mode(), Rounds: b.rounds, Results: filepath.ToSlash(rel), Detectable: e.Detectable(b.Task, b.Client()),
 	}
 	for _, c := range e.confs {
 		out.Configurations = append(out.Configurations, configurationRecord(c))
@@ -104,8 +111,10 @@ func (b *Batch) taskRecord() result.Task {
 	return result.Task{Name: b.Task.Name, Kind: string(b.Task.Kind), ContentHash: b.Task.ContentHash}
 }
 
-func (b *Batch) model() result.Model {
-	return result.Model{Name: b.run.engine.opts.Model, Kind: gateway.KindScripted, Settings: map[string]any{}}
+func (b *Batch) model() result.Model { return b.run.engine.model() }
+
+func (e *Engine) model() result.Model {
+	return result.Model{Name: e.opts.Model, Kind: gateway.KindScripted, Settings: map[string]any{}}
 }
 
 func configurationRecord(c plan.Configuration) result.Configuration {
@@ -115,10 +124,29 @@ func configurationRecord(c plan.Configuration) result.Configuration {
 // Prepare stages the tools once for all trials of the batch and probes the cargo-agents under
 // evaluation. What a particular trial would lack is that trial's setup failure, not an error here.
 func (b *Batch) Prepare(ctx context.Context) error {
-	e, tools := b.run.engine, b.run.tools
+	e := b.run.engine
 	if err := os.MkdirAll(b.results, 0o755); err != nil {
 		return fmt.Errorf("batch: %w", err)
 	}
+	err := b.openSandbox()
+	if err != nil {
+		return err
+	}
+	if err := b.stageClient(ctx); err != nil {
+		return err
+	}
+	if b.script, err = gateway.LoadScript(b.Task.ModelScript); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(e.confs, func(c plan.Configuration) bool { return c.Skills == plan.DeliverSymposium }) {
+		return b.stageSymposium(ctx)
+	}
+	return nil
+}
+
+// openSandbox makes the batch's scratch and finds out what its launches run in and may read.
+func (b *Batch) openSandbox() error {
+	e, tools := b.run.engine, b.run.tools
 	space, err := b.run.scratch.NewBatch()
 	if err != nil {
 		return err
@@ -145,15 +173,6 @@ func (b *Batch) Prepare(ctx context.Context) error {
 		b.readable.SRTVendor = filepath.Join(filepath.Dir(filepath.Dir(srt.Path)), "vendor")
 	}
 	b.denied = b.run.deniedPaths()
-	if err := b.stageClient(ctx); err != nil {
-		return err
-	}
-	if b.script, err = gateway.LoadScript(b.Task.ModelScript); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(e.confs, func(c plan.Configuration) bool { return c.Skills == plan.DeliverSymposium }) {
-		return b.stageSymposium(ctx)
-	}
 	return nil
 }
 

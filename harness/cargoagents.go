@@ -109,7 +109,7 @@ func (b *Batch) initSymposium(ctx context.Context, run *workspace.Run, d symposi
 	if err := os.WriteFile(config, symposium.Config(d, registry), 0o600); err != nil {
 		return err
 	}
-	if _, err := b.cargoAgents(ctx, run, symposium.InitArgs(b.run.engine.adapter.Name())...); err != nil {
+	if _, err := b.cargoAgents(ctx, run, symposium.InitArgs(b.adapter.Name())...); err != nil {
 		return err
 	}
 	rewritten, _, err := treecopy.ReadFile(run.Path("home"), symposium.ConfigFile, maxConfig)
@@ -136,6 +136,8 @@ func (b *Batch) cargoAgents(ctx context.Context, run *workspace.Run, args ...str
 	switch {
 	case err != nil:
 		return "", err
+	case len(ended.Survivors) > 0:
+		return "", &initError{fmt.Sprintf("%s: processes %v could not be killed", what, ended.Survivors)}
 	case ended.Cause != nil:
 		// It did not end by itself: its deadline, its output limit, or the run's end, which the caller knows.
 		return "", &initError{fmt.Sprintf("%s: %v", what, ended.Cause)}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness/gateway"
+	"github.com/proctor-evals/proctor/harness/lint"
 	"github.com/proctor-evals/proctor/harness/symposium"
 	"github.com/proctor-evals/proctor/harness/task"
 )
@@ -16,12 +17,20 @@ import (
 // checkContents finds what is wrong in the files a task names: its model script, its plugins, and
 // the skills its expectations are about. All problems of all tasks are returned together.
 func checkContents(evals string, tasks []*task.Task) error {
-	var problems []error
+	var problems task.Problems
 	for _, t := range tasks {
 		problems = append(problems, checkScript(evals, t)...)
-		problems = append(problems, checkSkills(evals, t)...)
+		if broken := checkPlugins(evals, t); len(broken) > 0 {
+			problems = append(problems, broken...)
+			continue
+		}
+		// An expectation about a skill that no plugin has is a slip of the pen.
+		problems = append(problems, lint.Skills(t)...)
 	}
-	return errors.Join(problems...)
+	if len(problems) == 0 {
+		return nil
+	}
+	return problems.Sorted()
 }
 
 // relative is a path as messages show it: below the evals root.
@@ -32,66 +41,36 @@ func relative(evals, path string) string {
 	return path
 }
 
-func checkScript(evals string, t *task.Task) []error {
+func checkScript(evals string, t *task.Task) task.Problems {
 	if t.ModelScript == "" {
 		return nil
 	}
+	rel := relative(evals, t.ModelScript)
 	data, err := os.ReadFile(t.ModelScript)
 	if err != nil {
-		return []error{err}
+		return task.Problems{{File: rel, Message: err.Error(), Fix: "make it readable"}}
 	}
-	_, err = gateway.ParseScript(relative(evals, t.ModelScript), data)
-	if err != nil {
-		return []error{err}
+	_, err = gateway.ParseScript(rel, data)
+	var problems gateway.Problems
+	if !errors.As(err, &problems) && err != nil {
+		return task.Problems{{File: rel, Line: 1, Message: err.Error()}}
 	}
-	return nil
+	var out task.Problems
+	for _, p := range problems {
+		out = append(out, task.Problem{File: p.File, Line: p.Line, Message: p.Text})
+	}
+	return out
 }
 
-// checkSkills reads the task's plugins. An expectation about a skill that none of them has is a
-// slip of the pen: *installed* could never pass, and *not used* could never fail.
-func checkSkills(evals string, t *task.Task) []error {
-	var problems []error
-	known := map[string]bool{}
+// checkPlugins reads the task's plugins as a trial will.
+func checkPlugins(evals string, t *task.Task) task.Problems {
+	var problems task.Problems
 	for _, name := range t.Plugins {
-		skills, err := symposium.Skills(t.PluginDir(name))
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %s", relative(evals, t.PluginDir(name)), strings.ReplaceAll(err.Error(), evals+string(filepath.Separator), "")))
-			continue
-		}
-		for _, s := range skills {
-			known[s.Name] = true
-		}
-	}
-	if len(problems) > 0 {
-		return problems
-	}
-	file := filepath.Join(t.Dir, "task.toml")
-	want := t.Expected
-	names := slices.Concat(want.Installed, want.NotInstalled, want.Used, want.NotUsed)
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		if !known[name] {
-			problems = append(problems, fmt.Errorf("%s: expected skill %q is in none of the task's plugins; name a skill as its SKILL.md does, or add its plugin", position(evals, file, name), name))
+		if _, err := symposium.Skills(t.PluginDir(name)); err != nil {
+			problems = append(problems, task.Problem{File: relative(evals, t.PluginDir(name)), Message: strings.ReplaceAll(err.Error(), evals+string(filepath.Separator), "")})
 		}
 	}
 	return problems
-}
-
-// position is file:line:column of the first place a quoted word stands in a file.
-func position(evals, file, word string) string {
-	rel := relative(evals, file)
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return rel
-	}
-	for i, line := range strings.Split(string(data), "\n") {
-		for _, quote := range []string{`"`, `'`} {
-			if col := strings.Index(line, quote+word+quote); col >= 0 && !strings.HasPrefix(strings.TrimSpace(line), "#") {
-				return fmt.Sprintf("%s:%d:%d", rel, i+1, col+1)
-			}
-		}
-	}
-	return rel
 }
 
 // UnknownVariables is an error about variables that begin like Proctor's and are not: a misspelt

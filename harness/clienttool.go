@@ -21,16 +21,16 @@ import (
 // too old to be understood.
 func (b *Batch) stageClient(ctx context.Context) error {
 	e := b.run.engine
-	name := e.adapter.Name()
+	name := b.adapter.Name()
 	if e.opts.ClientPath == "" {
 		tool := b.run.tools.ByName[name]
-		path, err := b.space.Stage(workspace.Common, name, tool.Path, tool.SHA256)
+		path, err := b.stageTool(tool)
 		if err != nil {
 			return err
 		}
 		b.clientLinks = map[string]string{name: path}
 		b.client = result.Client{Name: name, Version: tool.Version, SHA256: tool.SHA256}
-		return client.CheckVersion(e.adapter, tool.Version)
+		return client.CheckVersion(b.adapter, tool.Version)
 	}
 	if err := b.stageOwnClient(name, e.opts.ClientPath); err != nil {
 		return fmt.Errorf("PROCTOR_CLIENT_PATH: %w", err)
@@ -44,7 +44,21 @@ func (b *Batch) stageClient(ctx context.Context) error {
 		return fmt.Errorf("PROCTOR_CLIENT_PATH: %w", err)
 	}
 	b.client.Version = version
-	return client.CheckVersion(e.adapter, version)
+	return client.CheckVersion(b.adapter, version)
+}
+
+// stageTool stages an installed client: its one file, or its folder with what it has unpacked there.
+func (b *Batch) stageTool(tool setup.Tool) (string, error) {
+	if tool.Dir == "" {
+		return b.space.Stage(workspace.Common, tool.Name, tool.Path, tool.SHA256)
+	}
+	rel, err := filepath.Rel(tool.Dir, tool.Path)
+	if err != nil {
+		return "", err
+	}
+	dir, err := b.space.StageStored(workspace.Common, tool.Name+"-package", tool.Dir, tool.SHA256)
+	b.clientPackage = dir
+	return filepath.Join(dir, rel), err
 }
 
 // stageOwnClient stages the caller's client: a native binary, or the entry script of an npm package
@@ -129,7 +143,7 @@ func (b *Batch) clientVersion(ctx context.Context) (version string, err error) {
 	defer func() { err = errors.Join(err, run.Remove()) }()
 	var out bytes.Buffer
 	ended, err := b.boundary.Run(ctx, sandbox.Launch{
-		Argv: []string{run.Path("bin", b.run.engine.adapter.Name()), "--version"},
+		Argv: []string{run.Path("bin", b.adapter.Name()), "--version"},
 		Env:  run.Env(b.run.tools.Toolchain.Bin), Dir: run.Path("project"), Home: run.Path("home"),
 		Policy: b.space.TrialPolicy(run, b.denied, b.readable, ""), PolicyFile: run.Path("srt.json"), StartFile: run.Path("bin", "start"),
 		Stdout: &out, Stderr: io.Discard, MaxOutput: maxConfig,
@@ -137,6 +151,8 @@ func (b *Batch) clientVersion(ctx context.Context) (version string, err error) {
 	switch {
 	case err != nil:
 		return "", err
+	case len(ended.Survivors) > 0:
+		return "", fmt.Errorf("processes %v of the client could not be killed", ended.Survivors)
 	case ended.Cause != nil:
 		return "", ended.Cause
 	case !ended.Started:

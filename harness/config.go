@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/proctor-evals/proctor/internal/tomlspot"
 )
 
 // ConfigFile is the configuration file in the evals root. Relative paths in it are relative to it.
@@ -77,7 +79,16 @@ var configKeys = []configKey{
 	{"scratch", formText, text(func(o *Options) *string { return &o.Scratch }, true)},
 	{"results", formText, text(func(o *Options) *string { return &o.Results }, true)},
 	{"jobs", formNumber, number(func(o *Options) *int { return &o.Jobs })},
-	{"client", formText, text(func(o *Options) *string { return &o.Client }, false)},
+	{"client", formText, func(o *Options, decode func(any) error, _ func(string) string) error {
+		var names string
+		if err := decode(&names); err != nil {
+			return err
+		}
+		if len(o.Clients) == 0 {
+			o.Clients = SplitList(names)
+		}
+		return nil
+	}},
 	{"model", formText, text(func(o *Options) *string { return &o.Model }, false)},
 	{"configurations", formList, func(o *Options, decode func(any) error, _ func(string) string) error {
 		var names []string
@@ -92,6 +103,8 @@ var configKeys = []configKey{
 	{"limits.output_bytes", formNumber, number(func(o *Options) *int64 { return &o.MaxOutput })},
 	{"limits.disk_bytes", formNumber, number(func(o *Options) *int64 { return &o.MaxDisk })},
 	{"limits.files", formNumber, number(func(o *Options) *int64 { return &o.MaxFiles })},
+	{"limits.processes", formNumber, number(func(o *Options) *int64 { return &o.MaxProcesses })},
+	{"limits.memory_bytes", formNumber, number(func(o *Options) *int64 { return &o.MaxMemory })},
 }
 
 // mergeFile takes from proctor.toml what the caller left open. A missing file is fine. All problems
@@ -108,7 +121,8 @@ func (o *Options) mergeFile(path string) error {
 	meta, err := toml.Decode(string(data), &values)
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
-		return fmt.Errorf("%s:%d:%d: %s", ConfigFile, parse.Position.Line, parse.Position.Col, parse.Message)
+		line, col := tomlspot.Of(string(data), parse)
+		return fmt.Errorf("%s:%d:%d: %s", ConfigFile, line, col, parse.Message)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", ConfigFile, err)

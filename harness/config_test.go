@@ -40,16 +40,16 @@ bogus = 1
 x = 1
 `, Options{})
 	assert.EqualError(t, err, `proctor.toml:1:1: jobs must be a whole number of at least 1
-proctor.toml:2:1: unknown key "colour"; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files
+proctor.toml:2:1: unknown key "colour"; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes
 proctor.toml:3:3: scratch must be a text in quotes
 proctor.toml:4:1: configurations must be a list of texts, such as ["one", "two"]
 proctor.toml:5:1: client must be a text in quotes
 proctor.toml:6:1: deny_read must be a list of texts, such as ["one", "two"]
 proctor.toml:9:1: limits.files must be a whole number of at least 1
 proctor.toml:10:1: limits.disk_bytes must be a whole number of at least 1
-proctor.toml:11:1: unknown key "limits.bogus"; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files
-proctor.toml:13:2: unknown key "other"; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files
-proctor.toml:14:1: unknown key "other.x"; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files`)
+proctor.toml:11:1: unknown key "limits.bogus"; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes
+proctor.toml:13:2: unknown key "other"; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes
+proctor.toml:14:1: unknown key "other.x"; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes`)
 
 	_, err = merge(t, "jobs = = 1\n", Options{})
 	assert.ErrorContains(t, err, "proctor.toml:1:")
@@ -66,14 +66,14 @@ jobs = 3
 client = "c"
 model = "m"
 configurations = ["x"]
-limits = {output_bytes = 10, disk_bytes = 20, files = 30}
+limits = {output_bytes = 10, disk_bytes = 20, files = 30, processes = 40, memory_bytes = 50}
 `
 	o, err := merge(t, content, Options{})
 	require.NoError(t, err)
-	assert.Equal(t, Options{DenyRead: []string{"/a"}, Scratch: "DIR/s", Results: "/r", Jobs: 3, Client: "c", Model: "m",
-		Configurations: []string{"x"}, MaxOutput: 10, MaxDisk: 20, MaxFiles: 30}, o)
+	assert.Equal(t, Options{DenyRead: []string{"/a"}, Scratch: "DIR/s", Results: "/r", Jobs: 3, Clients: []string{"c"}, Model: "m",
+		Configurations: []string{"x"}, MaxOutput: 10, MaxDisk: 20, MaxFiles: 30, MaxProcesses: 40, MaxMemory: 50}, o)
 
-	given := Options{Scratch: "/g", Results: "/h", Jobs: 1, Client: "d", Model: "n", Configurations: []string{"y"}, MaxOutput: 1, MaxDisk: 2, MaxFiles: 3}
+	given := Options{Scratch: "/g", Results: "/h", Jobs: 1, Clients: []string{"d"}, Model: "n", Configurations: []string{"y"}, MaxOutput: 1, MaxDisk: 2, MaxFiles: 3, MaxProcesses: 4, MaxMemory: 5}
 	o, err = merge(t, content, given)
 	require.NoError(t, err)
 	given.DenyRead = []string{"/a"} // denied regions only ever add up

@@ -26,7 +26,7 @@ import (
 type Engine struct {
 	opts    Options
 	tasks   []*task.Task
-	adapter client.Adapter
+	clients []client.Adapter
 	confs   []plan.Configuration
 	eventMu sync.Mutex
 }
@@ -41,15 +41,19 @@ func Open(opts Options) (*Engine, error) {
 	if err := errors.Join(optsErr, err, checkContents(opts.Evals, tasks)); err != nil {
 		return nil, err
 	}
-	adapter, err := client.Lookup(opts.Client)
-	if err != nil {
-		return nil, err
+	var clients []client.Adapter
+	for _, name := range opts.Clients {
+		a, err := client.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		clients = append(clients, a)
 	}
 	confs, err := plan.Lookup(opts.Configurations...)
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{opts: opts, tasks: tasks, adapter: adapter, confs: confs}, nil
+	return &Engine{opts: opts, tasks: tasks, clients: clients, confs: confs}, nil
 }
 
 // Options are the completed options.
@@ -59,7 +63,7 @@ func (e *Engine) Options() Options { return e.opts }
 func (e *Engine) Tasks() []*task.Task { return slices.Clone(e.tasks) }
 
 // Task returns the tasks of the given names. An unknown name is an error that lists the tasks; a
-// name given twice is one too, since a run has one batch a task.
+// name given twice is one too, since a run has one batch a task and client.
 func (e *Engine) Task(names ...string) ([]*task.Task, error) {
 	var out []*task.Task
 	var unknown []string
@@ -109,7 +113,9 @@ func (e *Engine) rounds(t *task.Task) int {
 func (e *Engine) needs() []setup.Need {
 	needs := []setup.Need{setup.NeedSandbox, setup.NeedRust}
 	if e.opts.ClientPath == "" {
-		needs = append(needs, setup.NeedClaude)
+		for _, a := range e.clients {
+			needs = append(needs, setup.Need(a.Name()))
+		}
 	}
 	if e.opts.CargoAgents == "" && slices.ContainsFunc(e.confs, func(c plan.Configuration) bool { return c.Skills == plan.DeliverSymposium }) {
 		needs = append(needs, setup.NeedCargoAgents)
@@ -161,7 +167,7 @@ type Run struct {
 
 	deniedOnce sync.Once
 	denied     []string // see deniedPaths
-	surveyNote string
+	survey     Survey
 
 	mu      sync.Mutex
 	record  result.Run
@@ -228,14 +234,16 @@ func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results st
 		SchemaVersion: result.SchemaVersion, RunID: id, State: result.Started, StartedAt: time.Now().UTC(),
 		Proctor: version(), Jobs: e.opts.Jobs,
 	}
-	for i, t := range tasks {
-		batch, err := newBatch(r, i, t, results)
-		if err != nil {
-			r.release()
-			return nil, err
+	for _, t := range tasks {
+		for _, a := range e.clients {
+			batch, err := newBatch(r, len(r.batches), t, a, results)
+			if err != nil {
+				r.release()
+				return nil, err
+			}
+			r.batches = append(r.batches, batch)
+			r.record.Batches = append(r.record.Batches, batch.planned())
 		}
-		r.batches = append(r.batches, batch)
-		r.record.Batches = append(r.record.Batches, batch.planned())
 	}
 	if err := r.write(); err != nil {
 		r.release()
@@ -248,11 +256,18 @@ func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results st
 // to fit its sockets into <scratch>/b-<12>/<12>/tmp/claude-socks-<16>.sock.
 const maxExploratoryScratch = 107 - len("/b-012345678901/012345678901/tmp/claude-socks-0123456789abcdef.sock")
 
-// Batches are the run's batches, one a task.
+// Batches are the run's batches, one a task and client, in the order of the tasks.
 func (r *Run) Batches() []*Batch { return r.batches }
 
 // ID is the run's name.
 func (r *Run) ID() string { return r.record.RunID }
+
+// Summary is what several tasks say together; it is there after Close.
+func (r *Run) Summary() []result.Summary {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.record.Summary)
+}
 
 // Dir is the run's folder.
 func (r *Run) Dir() string { return r.dir }
@@ -261,12 +276,17 @@ func (r *Run) Dir() string { return r.dir }
 func (r *Run) Close(cause error) error {
 	defer r.release()
 	var errs []error
+	var benchmarks []*result.Benchmark
 	for _, b := range r.batches {
-		if _, err := b.Finish(cause); err != nil {
+		bench, err := b.Finish(cause)
+		if err != nil {
 			errs = append(errs, err)
+			continue
 		}
+		benchmarks = append(benchmarks, bench)
 	}
 	r.mu.Lock()
+	r.record.Summary = result.Summarize(benchmarks)
 	r.record.State = result.Finished
 	now := time.Now().UTC()
 	r.record.FinishedAt = &now

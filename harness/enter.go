@@ -56,7 +56,6 @@ func (b *Batch) Enter(ctx context.Context, v Visit) (ended sandbox.Ended, err er
 	if err := t.setup(ctx); err != nil {
 		return ended, err
 	}
-	t.command()
 	if v.Before != nil {
 		if err := v.Before(t.space); err != nil {
 			return ended, err
@@ -80,6 +79,7 @@ func (b *Batch) Enter(ctx context.Context, v Visit) (ended sandbox.Ended, err er
 type Place struct {
 	Evals, Results, Scratch, Batch string
 	Staged                         string // the staged tools every trial may read
+	PrivateTmp                     string // each launch sees an empty one of its own here
 }
 
 // Place is where the batch's things lie.
@@ -87,5 +87,6 @@ func (b *Batch) Place() Place {
 	o := b.run.engine.opts
 	return Place{
 		Evals: o.Evals, Results: o.resultsDir(), Scratch: b.run.scratch.Dir, Batch: b.space.Dir, Staged: b.space.Tools(workspace.Common),
+		PrivateTmp: b.run.scratch.PrivateTmp,
 	}
 }

@@ -17,16 +17,17 @@ const (
 type Event struct {
 	Time   time.Time
 	Task   string
+	Client string
 	Trial  string
 	Stage  Stage
 	Detail string // the grading step; the outcome when done
 }
 
-func (e *Engine) emit(task, trial string, stage Stage, detail string) {
+func (e *Engine) emit(task, client, trial string, stage Stage, detail string) {
 	if e.opts.OnEvent == nil {
 		return
 	}
 	e.eventMu.Lock()
 	defer e.eventMu.Unlock()
-	e.opts.OnEvent(Event{Time: time.Now(), Task: task, Trial: trial, Stage: stage, Detail: detail})
+	e.opts.OnEvent(Event{Time: time.Now(), Task: task, Client: client, Trial: trial, Stage: stage, Detail: detail})
 }

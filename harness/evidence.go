@@ -1,11 +1,11 @@
 package harness
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,7 +16,6 @@ import (
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/symposium"
-	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/transcript"
 	"github.com/proctor-evals/proctor/internal/treecopy"
 )
@@ -27,9 +26,15 @@ type snapshot map[string]string
 
 // snapshot reads the client's and Symposium's configuration in the run, guarded.
 func (t *trial) snapshot() snapshot {
-	files := append(t.run.engine.adapter.ConfigFiles(), client.ConfigFile{Base: "home", Path: symposium.ConfigFile})
+	files := append(t.adapter.ConfigFiles(), client.ConfigFile{Base: "home", Path: symposium.ConfigFile})
 	out := snapshot{}
 	for _, f := range files {
+		if f.Folder {
+			if text := folderText(t.space.Path(f.Base), f.Path); text != "" {
+				out[path.Join(f.Base, f.Path)] = text
+			}
+			continue
+		}
 		data, cut, err := treecopy.ReadFile(t.space.Path(f.Base), f.Path, maxConfig)
 		name := path.Join(f.Base, f.Path)
 		switch {
@@ -48,6 +53,26 @@ func (t *trial) snapshot() snapshot {
 	return out
 }
 
+// folderText is what counts of a folder of hooks or plugins: each file's path and content.
+func folderText(base, rel string) string {
+	// The folder's own parents are the trial's too, so the walk starts above them.
+	entries, err := treecopy.List(base, treecopy.Options{Untrusted: true, Ignore: func(p string) bool {
+		return p != rel && !strings.HasPrefix(p, rel+"/") && !strings.HasPrefix(rel, p+"/")
+	}, Limits: treecopy.Limits{Entries: 1000}})
+	if err != nil {
+		return "unreadable: " + err.Error()
+	}
+	var out strings.Builder
+	for _, e := range entries {
+		if e.Kind == treecopy.Directory {
+			continue
+		}
+		data, cut, err := treecopy.ReadFile(base, e.Path, maxConfig)
+		fmt.Fprintf(&out, "%q %s %t %v\n%s\n", e.Path, e.Kind, cut, err, data)
+	}
+	return out.String()
+}
+
 // compared is the part of a file that counts: the given keys, or all of it. A file in which none of
 // them stands says nothing, like one that is not there.
 func compared(data []byte, keys []string) string {
@@ -55,7 +80,7 @@ func compared(data []byte, keys []string) string {
 		return string(data)
 	}
 	var all map[string]json.RawMessage
-	if err := json.Unmarshal(data, &all); err != nil {
+	if err := json.Unmarshal(withoutComments(data), &all); err != nil {
 		return "not JSON: " + string(data)
 	}
 	part := map[string]any{}
@@ -70,6 +95,18 @@ func compared(data []byte, keys []string) string {
 	}
 	b, _ := json.Marshal(part) // of decoded JSON: cannot fail
 	return string(b)
+}
+
+// withoutComments drops the lines that are a comment as a whole, which Copilot begins its file with.
+// JSON has no such line of its own: a string in it cannot run over the end of a line.
+func withoutComments(data []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(data) {
+		if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("//")) {
+			out = append(out, line...)
+		}
+	}
+	return out
 }
 
 func emptyJSON(v any) bool {
@@ -152,7 +189,7 @@ func (t *trial) audit() {
 // suspicious only, since its text does not tell what it reached.
 func (t *trial) excludeReached(report transcript.AuditReport) {
 	for _, f := range report.Findings {
-		if f.Status == transcript.StatusOK && slices.Contains([]string{"Read", "Grep", "Glob", "LS"}, f.Tool) {
+		if f.Status == transcript.StatusOK && transcript.FileTool(f.Tool) {
 			t.rec.Excluded = &result.Exclusion{Kind: result.ExcludedIsolation, Cause: fmt.Sprintf("%s: %s by %s", f.Kind, f.Detail, f.Tool)}
 			return
 		}
@@ -183,7 +220,7 @@ func (t *trial) skillNames() []string {
 // evidence gathers what a with-symposium trial left.
 func (t *trial) evidence() grade.Evidence {
 	ev := grade.Evidence{
-		Agent: t.run.engine.adapter.Name(), SkillEmpty: t.skillsHad,
+		Agent: t.adapter.Name(), SkillEmpty: t.skillsHad,
 		Trace: symposium.ReadTrace(t.space.Path("evidence")), Sync: symposium.ReadSync(t.space.Path("home"), t.space.Path("project")),
 		Installed: map[string]symposium.Installed{}, Load: t.transcript.LoadOf,
 		Registered: t.before.registeredHooks(), Dialect: t.symposium.dialect,
@@ -192,13 +229,10 @@ func (t *trial) evidence() grade.Evidence {
 	if len(t.rec.Isolation.ConfigChanges) > 0 {
 		ev.Tampered.Config = "configuration changed during the trial: " + strings.Join(t.rec.Isolation.ConfigChanges, ", ")
 	}
-	skills, _ := t.skills()
+	ev.Session, ev.Called, ev.Seen = t.transcript.SessionID, t.called(), t.witness.result()
 	skillDir := filepath.Join(t.submission.Dir, filepath.FromSlash(t.spec.SkillDir))
-	for _, name := range t.skillNames() {
-		s, ok := skills[name]
-		if !ok {
-			s = symposium.Skill{Name: name, Dir: filepath.Join(t.run.engine.opts.Evals, "plugins")}
-		}
+	for _, s := range t.wantedSkills() {
+		name := s.Name
 		ev.Installed[name] = symposium.CheckInstalled(skillDir, s)
 		if what := t.notKept(path.Join(t.spec.SkillDir, name)); what != "" {
 			ev.Installed[name] = symposium.Installed{Present: true, Unclear: true, Detail: what}
@@ -207,10 +241,23 @@ func (t *trial) evidence() grade.Evidence {
 			ev.Tampered.Skill[name] = who
 		}
 	}
-	if who := t.touches("evidence/", "hook-trace.jsonl", "$EVAL_EVIDENCE_DIR", "$SYMPOSIUM_HOOK_TRACE", ".symposium/"); who != "" {
-		ev.Tampered.Evidence = who
-	}
+	ev.Tampered.Evidence = t.touchesEvidence()
 	return ev
+}
+
+// wantedSkills are the skills the task has to do with, each with its source. A skill that is in no
+// plugin has one that nothing equals.
+func (t *trial) wantedSkills() []symposium.Skill {
+	skills, _ := t.skills()
+	var out []symposium.Skill
+	for _, name := range t.skillNames() {
+		s, ok := skills[name]
+		if !ok {
+			s = symposium.Skill{Name: name, Dir: filepath.Join(t.run.engine.opts.Evals, "plugins")}
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // notKept says what of a place the capture left out, above it, at it or below it: then the kept
@@ -230,7 +277,7 @@ func (t *trial) notKept(place string) string {
 func (t *trial) touches(places ...string) string {
 	for _, turn := range t.transcript.Turns {
 		for _, call := range turn.ToolCalls {
-			if slices.Contains([]string{"Read", "Glob", "Grep", "Skill", "LS"}, call.Name) {
+			if transcript.FileTool(call.Name) || call.Name == "Skill" || call.Name == "skill" {
 				continue
 			}
 			for _, p := range places {
@@ -241,19 +288,6 @@ func (t *trial) touches(places ...string) string {
 		}
 	}
 	return ""
-}
-
-// checksHash identifies the hidden checks a grading used.
-func checksHash(t *task.Task) (string, error) {
-	dir := filepath.Join(t.Dir, "checks")
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	hash, err := treecopy.Hash(dir, treecopy.Options{})
-	if err != nil {
-		return "", fmt.Errorf("checks: %w", err)
-	}
-	return hash, nil
 }
 
 // reopened are the folders inside denied regions that the trial may read: for a client that keeps

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/transcript"
 	"github.com/proctor-evals/proctor/harness/workspace"
@@ -105,6 +106,32 @@ func TestSnapshotChanges(t *testing.T) {
 			assert.Equal(t, tt.want, before.changes(tr.snapshot()))
 		})
 	}
+}
+
+// TestSnapshotFolders: a folder of hooks counts with all its files, and with what is no file.
+func TestSnapshotFolders(t *testing.T) {
+	tr := unstarted(t, plan.WithoutSymposium)
+	tr.adapter = client.Copilot{}
+	before := tr.snapshot()
+	assert.Empty(t, before)
+	put(t, tr, "home/.copilot/config.json", "// Managed automatically.\n{\n  \"firstLaunchAt\": \"now\"\n}\n")
+	put(t, tr, "home/.copilot/logs/x.log", "no hook")
+	assert.Empty(t, before.changes(tr.snapshot()), "what the client keeps for itself")
+
+	put(t, tr, "home/.copilot/hooks/a/deep.json", "{}")
+	put(t, tr, "project/.github/hooks/x.json", `{"version":1}`)
+	put(t, tr, "home/.copilot/config.json", "// Managed automatically.\n{\"hooks\": {\"stop\": [1]}}\n")
+	now := tr.snapshot()
+	assert.Equal(t, []string{"added home/.copilot/config.json", "added home/.copilot/hooks", "added project/.github/hooks"}, before.changes(now))
+	put(t, tr, "home/.copilot/hooks/a/deep.json", "{ }")
+	require.NoError(t, os.Symlink("/etc", tr.space.Path("project/.github/hooks/link")))
+	after := tr.snapshot()
+	assert.Equal(t, []string{"changed home/.copilot/hooks", "changed project/.github/hooks"}, now.changes(after))
+	assert.NotContains(t, after["project/.github/hooks"], "passwd", "links are not followed")
+
+	require.NoError(t, os.RemoveAll(tr.space.Path("project/.github")))
+	require.NoError(t, os.Symlink("/etc", tr.space.Path("project/.github")))
+	assert.Contains(t, now.changes(tr.snapshot()), "changed project/.github/hooks", "a link in its place is no folder without files")
 }
 
 func TestRegisteredHooks(t *testing.T) {

@@ -67,7 +67,7 @@ func newScripted(t *testing.T, opts harness.Options, n int) *scripted {
 
 // hooks is what a client does of Symposium's at the session's start and end.
 const (
-	start = "init\nhook() { echo '{}' | cargo-agents hook claude $1 >/dev/null; }\nhook session-start\n"
+	start = "init\nhook() { echo '{\"session_id\":\"s\"}' | cargo-agents hook claude $1 >/dev/null; }\nhook session-start\n"
 	// A link where code is expected ends the grading at once: these tests are about the evidence.
 	end = "ln -s /etc/passwd src/link\nhook stop\ndone_ok\n"
 )
@@ -122,7 +122,7 @@ func TestTampering(t *testing.T) {
 		{"a tool call writes the hook trace",
 			"init\n" + called("Bash", `{"command":"echo ... >>$SYMPOSIUM_HOOK_TRACE"}`, false) +
 				`echo '{"agent":"claude","event":"SessionStart","input":{},"output":{}}' >>"$SYMPOSIUM_HOOK_TRACE"` + "\nhook() { :; }\n" + end,
-			want{open, open, open, fail, pass, `the tool call "call-1" (Bash) names $SYMPOSIUM_HOOK_TRACE`}},
+			want{open, open, open, fail, pass, `the tool call "call-1" (Bash) names "SYMPOSIUM_HOOK_TRACE"`}},
 		{"the hook trace replaced by a link, an installed skill edited unseen",
 			start + `mv "$SYMPOSIUM_HOOK_TRACE" ~/kept; ln -s ~/kept "$SYMPOSIUM_HOOK_TRACE"` + "\nhook() { :; }\necho more >>" + skill + "/SKILL.md\n" + end,
 			want{open, pass, open, fail, pass, `differs from the plugin in ["SKILL.md"]`}},
@@ -182,12 +182,14 @@ func TestDeniedAttemptIsAFinding(t *testing.T) {
 // graded all the same, and a grading step that does is a failed verdict with its reason.
 func TestDiskLimits(t *testing.T) {
 	t.Parallel()
-	s := newScripted(t, harness.Options{Configurations: []string{plan.WithoutSymposium}, MaxDisk: 60 << 20, MaxFiles: 3000}, 3)
+	s := newScripted(t, harness.Options{Configurations: []string{plan.WithoutSymposium}, MaxDisk: 60 << 20, MaxFiles: 4000}, 4)
 	// Bounded, so that a limit that is not kept costs the test its patience and not the machine its disk.
 	fills := "head -c 200000000 /dev/zero >../home/f; exec sleep 600\n"
 	for _, tt := range []struct{ script, cause, says string }{
 		{"init\n" + "ln -s /etc/passwd src/link\n" + fills, "disk_limit", "more than 62914560 bytes"},
-		{"init\n" + "ln -s /etc/passwd src/link\n" + "for i in $(seq 6000); do : >~/f$i; done; exec sleep 600\n", "file_limit", "more than 3000 files"},
+		{"init\n" + "ln -s /etc/passwd src/link\n" + "for i in $(seq 6000); do : >~/f$i; done; exec sleep 600\n", "file_limit", "more than 4000 files"},
+		// Whether the session ends before a look comes or goes on: one outcome.
+		{"init\n" + "ln -s /etc/passwd src/link\n(cd src; d=$(printf 'd/%.0s' $(seq 1000)); for i in 1 2 3; do mkdir -p $d && cd -P $d || exit 1; done)\ndone_ok\n", "file_limit", "nested deeper than a path can name"},
 	} {
 		r := s.trial(tt.script)
 		assert.Equal(t, result.ClientError, r.Execution)

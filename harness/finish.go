@@ -3,9 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/proctor-evals/proctor/harness/plan"
@@ -77,56 +75,17 @@ func (b *Batch) count(byConfiguration map[string][]*result.Trial) (*result.Bench
 	e := b.run.engine
 	bench := &result.Benchmark{
 		SchemaVersion: result.SchemaVersion, RunID: b.run.ID(), BatchID: b.id, Task: b.Task.Name, Kind: string(b.Task.Kind),
-		ContentHash: b.Task.ContentHash, Client: e.opts.Client, Model: b.model(), Isolation: e.opts.mode(), Jobs: e.opts.Jobs,
+		ContentHash: b.Task.ContentHash, Client: b.Client(), Model: b.model(), Isolation: e.opts.mode(), Jobs: e.opts.Jobs,
 		StandIns: append([]string{}, b.standIns...), Configurations: map[string]result.Counts{}, Comparisons: []result.Comparison{},
-		Look: b.look(),
+		Look: len(b.earlier()) + 1,
 	}
-	for name, trials := range byConfiguration {
-		counts, err := result.Count(trials)
-		if err != nil {
-			return nil, fmt.Errorf("task %s, %s: %w", b.Task.Name, name, err)
-		}
-		bench.Configurations[name] = counts
-	}
-	base, ok := bench.Configurations[plan.Baseline]
-	if !ok || e.opts.Exploratory { // exploratory results are never compared
-		return bench, nil
-	}
+	arms := result.Arms{Baseline: plan.Baseline, Planned: map[string]int{}, Trials: byConfiguration, Compared: !e.opts.Exploratory}
 	for _, c := range e.confs {
-		if c.Name != plan.Baseline {
-			bench.Comparisons = append(bench.Comparisons, result.Compare(c.Name, bench.Configurations[c.Name], plan.Baseline, base))
-		}
+		arms.Order = append(arms.Order, c.Name)
+		arms.Planned[c.Name] = b.rounds
 	}
-	if with, ok := bench.Configurations[plan.WithSymposium]; ok {
-		bench.Delta = result.DeltaOf(with, base)
+	if err := bench.Tally(arms, plan.WithSymposium); err != nil {
+		return nil, fmt.Errorf("task %s: %w", b.Task.Name, err)
 	}
 	return bench, nil
-}
-
-// look counts the batches of this task's content with the same client, model, isolation and
-// configurations, this one included.
-func (b *Batch) look() int {
-	n := 1
-	parent := filepath.Dir(b.results)
-	entries, err := os.ReadDir(parent)
-	if err != nil {
-		return n
-	}
-	for _, entry := range entries {
-		if entry.Name() == b.id {
-			continue
-		}
-		earlier, err := result.ReadBenchmark(filepath.Join(parent, entry.Name()))
-		if err != nil || earlier.ContentHash != b.Task.ContentHash || earlier.Model.Name != b.model().Name || earlier.Model.Kind != b.model().Kind ||
-			earlier.Isolation != b.run.engine.opts.mode() {
-			continue
-		}
-		if slices.ContainsFunc(b.run.engine.confs, func(c plan.Configuration) bool {
-			_, ok := earlier.Configurations[c.Name]
-			return c.Name != plan.Baseline && ok
-		}) {
-			n++
-		}
-	}
-	return n
 }

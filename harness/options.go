@@ -24,10 +24,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/sandbox"
 )
+
+// DefaultClient is the client of a run that names none.
+const DefaultClient = "claude"
 
 // Scripted is the model of a run that names none: the task's own model script.
 const Scripted = "scripted"
@@ -41,9 +43,9 @@ type Options struct {
 	// Results is where results are kept. Default: results/ in the evals root, with runs/ beside it;
 	// when set, runs/ is inside it.
 	Results string
-	// Client is the agent client. Default: claude.
-	Client string
-	// ClientPath runs this client program in place of the installed one.
+	// Clients are the agent clients; each task has a batch with each. Default: claude.
+	Clients []string
+	// ClientPath runs this client program in place of the installed one. It needs a single client.
 	ClientPath string
 	// CargoAgents evaluates this cargo-agents in place of the installed one.
 	CargoAgents string
@@ -67,6 +69,9 @@ type Options struct {
 	// MaxDisk and MaxFiles bound what one launch may have on the disk in the folders it may write: the
 	// client's session, and each grading step. In allocated bytes and entries. Default: 20 GiB, 1 000 000.
 	MaxDisk, MaxFiles int64
+	// MaxProcesses and MaxMemory bound what one launch may take of the machine at once: processes and
+	// threads together, and bytes. Default: 4096, three quarters of the machine's memory.
+	MaxProcesses, MaxMemory int64
 	// Cache is where setup keeps tools. Default: the user's cache folder.
 	Cache string
 	// OnEvent, if set, is told each stage as it begins. Calls do not overlap.
@@ -81,7 +86,7 @@ var Variables = []Variable{
 	{"PROCTOR_EVALS", "evals root: the folder with tasks/"},
 	{"PROCTOR_SCRATCH", "where trials live"},
 	{"PROCTOR_RESULTS", "where results are kept"},
-	{"PROCTOR_CLIENT", "agent client"},
+	{"PROCTOR_CLIENT", "agent client, or several, comma-separated"},
 	{"PROCTOR_CLIENT_PATH", "client program to run in place of the installed one"},
 	{"PROCTOR_CARGO_AGENTS", "cargo-agents program to evaluate in place of the installed one"},
 	{"PROCTOR_MODEL", "model; without one, the task's model script"},
@@ -97,7 +102,7 @@ var Variables = []Variable{
 func Environ(getenv func(string) string) (Options, error) {
 	o := Options{
 		Evals: getenv("PROCTOR_EVALS"), Scratch: getenv("PROCTOR_SCRATCH"), Results: getenv("PROCTOR_RESULTS"),
-		Client: getenv("PROCTOR_CLIENT"), ClientPath: getenv("PROCTOR_CLIENT_PATH"), CargoAgents: getenv("PROCTOR_CARGO_AGENTS"),
+		Clients: SplitList(getenv("PROCTOR_CLIENT")), ClientPath: getenv("PROCTOR_CLIENT_PATH"), CargoAgents: getenv("PROCTOR_CARGO_AGENTS"),
 		Model: getenv("PROCTOR_MODEL"), Configurations: SplitList(getenv("PROCTOR_CONFIGURATIONS")), Cache: getenv("PROCTOR_CACHE"),
 	}
 	var problems []error
@@ -140,8 +145,8 @@ func (o Options) complete() (Options, error) {
 	}
 	o.Evals = root
 	problems := []error{o.mergeFile(filepath.Join(root, ConfigFile))}
-	if o.Client == "" {
-		o.Client = "claude"
+	if len(o.Clients) == 0 {
+		o.Clients = []string{DefaultClient}
 	}
 	if o.Model == "" {
 		o.Model = Scripted
@@ -155,19 +160,11 @@ func (o Options) complete() (Options, error) {
 	if o.Jobs == 0 {
 		o.Jobs = 1
 	}
-	adapter, err := client.Lookup(o.Client)
-	if err != nil {
-		problems = append(problems, err)
-	}
 	confs, err := plan.Lookup(o.Configurations...)
 	if err != nil {
 		problems = append(problems, err)
 	}
-	for _, c := range confs {
-		if adapter != nil && c.Skills == plan.DeliverSymposium && !adapter.SupportsSymposium() {
-			problems = append(problems, fmt.Errorf("the client %s has no Symposium support: leave out the configuration %s", o.Client, c.Name))
-		}
-	}
+	problems = append(problems, o.checkClients(confs)...)
 	if o.Model != Scripted {
 		problems = append(problems, fmt.Errorf("model %q: this version runs the scripted model only; leave PROCTOR_MODEL and -model empty", o.Model))
 	}
@@ -199,8 +196,10 @@ func (o Options) mode() string {
 	return sandbox.Enforced
 }
 
-// quota bounds what a launch of a trial may leave on the disk.
-func (o Options) quota() sandbox.Quota { return sandbox.Quota{Bytes: o.MaxDisk, Files: o.MaxFiles} }
+// quota bounds what a launch of a trial may leave on the disk and take of the machine.
+func (o Options) quota() sandbox.Quota {
+	return sandbox.Quota{Bytes: o.MaxDisk, Files: o.MaxFiles, Processes: o.MaxProcesses, Memory: o.MaxMemory}
+}
 
 func (o Options) resultsDir() string {
 	if o.Results != "" {

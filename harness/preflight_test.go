@@ -27,8 +27,8 @@ func unstarted(t *testing.T, configuration string) *trial {
 	confs, err := plan.Lookup(configuration)
 	require.NoError(t, err)
 	return &trial{
-		Batch: &Batch{run: &Run{
-			engine: &Engine{adapter: client.Claude{}},
+		Batch: &Batch{adapter: client.Claude{}, run: &Run{
+			engine: &Engine{},
 			tools:  &setup.Tools{Toolchain: &setup.Toolchain{Bin: filepath.Join(dir, "toolchain")}},
 		}},
 		plan: plan.Trial{Configuration: confs[0]}, space: &workspace.Run{Dir: filepath.Join(dir, "run")},

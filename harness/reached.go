@@ -35,6 +35,9 @@ const (
 // cargoAgentsVersion is what every release prints of itself.
 var cargoAgentsVersion = regexp.MustCompile(`(?m)^cargo-agents \d+\.\d+\.\d+`)
 
+// lineNumber is what file tools put before a line: "12\t", "12→", "12: ".
+var lineNumber = regexp.MustCompile(`^\d+(?:\t|→|: ?)`)
+
 // excludeIfReached takes the trial out of the count when its transcript shows content it could only
 // have from outside.
 func (t *trial) excludeIfReached() error {
@@ -45,7 +48,7 @@ func (t *trial) excludeIfReached() error {
 	baseline := t.plan.Configuration.Skills == plan.DeliverNone
 	for _, turn := range t.transcript.Turns {
 		for _, call := range turn.ToolCalls {
-			if call.Status != transcript.StatusOK && call.Status != transcript.StatusError {
+			if call.Status == transcript.StatusDenied || call.Status == transcript.StatusRejected {
 				continue // never ran
 			}
 			if baseline && cargoAgentsVersion.MatchString(call.Output) {
@@ -74,8 +77,10 @@ func (s secret) in(output string) bool {
 	bytes := 0
 	for line := range strings.SplitSeq(output, "\n") {
 		line = strings.TrimSpace(line)
-		// A client's file tool puts a number and a tab before each line.
-		if _, rest, ok := strings.Cut(line, "\t"); ok {
+		// A client's file tool puts a number and a tab, or a colon, before each line.
+		if m := lineNumber.FindString(line); m != "" && !s.lines[line] {
+			line = strings.TrimSpace(line[len(m):])
+		} else if _, rest, ok := strings.Cut(line, "\t"); ok {
 			line = strings.TrimSpace(rest)
 		}
 		if s.lines[line] && !seen[line] {

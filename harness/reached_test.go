@@ -44,6 +44,8 @@ func TestExcludeIfReached(t *testing.T) {
 	}{
 		"a check read by cat":               {base, string(check), `{"command":"cat x"}`, transcript.StatusOK, "the hidden check settings_persist was read"},
 		"a check read with line numbers":    {staged, numbered(check), `{}`, transcript.StatusOK, "the hidden check settings_persist was read"},
+		"a check read with a colon":         {staged, strings.ReplaceAll(strings.ReplaceAll(numbered(check), "   ", ""), "\t", ": "), `{}`, transcript.StatusOK, "the hidden check settings_persist was read"},
+		"a command cut off after it":        {base, string(check), `{"command":"cat x; sleep 99"}`, transcript.StatusAborted, "the hidden check settings_persist was read"},
 		"a part of a check":                 {base, strings.Join(strings.Split(string(check), "\n")[15:24], "\n"), `{}`, transcript.StatusOK, "the hidden check settings_persist was read"},
 		"a failing command that printed it": {base, string(check), `{"command":"cat x; false"}`, transcript.StatusError, "the hidden check settings_persist was read"},
 		"the skill in a baseline":           {base, string(skill), `{}`, transcript.StatusOK, "the skill fixture-store was read"},

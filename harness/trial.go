@@ -28,17 +28,19 @@ var (
 // trial is one trial on its way. Its fields fill up stage by stage.
 type trial struct {
 	*Batch
-	plan   plan.Trial
-	dir    string // its result directory
-	rec    *result.Trial
-	space  *workspace.Run
-	spec   client.Spec
-	gw     *gateway.Gateway
-	before snapshot // configuration before launch
+	plan    plan.Trial
+	dir     string // its result directory
+	rec     *result.Trial
+	space   *workspace.Run
+	spec    client.Spec
+	gw      *gateway.Gateway
+	before  snapshot // configuration before launch
+	witness *witness // nil where Symposium delivers nothing
 
 	transcript *transcript.Transcript
 	submission *workspace.Submission
-	skillsHad  bool // the skill directory was empty before launch
+	survived   error // the agent's processes that could not be killed, or nil
+	skillsHad  bool  // the skill directory was empty before launch
 }
 
 // RunTrial runs one planned trial to its result, which it writes on every path. The error is
@@ -151,7 +153,7 @@ func (t *trial) perform(ctx context.Context) error {
 }
 
 func (t *trial) emitStage(s Stage, detail string) {
-	t.run.engine.emit(t.Task.Name, t.plan.Name(), s, detail)
+	t.run.engine.emit(t.Task.Name, t.Client(), t.plan.Name(), s, detail)
 }
 
 func elapsed(since time.Time) *float64 {
@@ -164,7 +166,7 @@ func (t *trial) grade(ctx context.Context) error {
 	in := grade.Input{
 		Task: t.Task, Fixtures: t.fixtureDirs(), Submission: t.submission, Batch: t.Batch.space, Sandbox: t.runtime,
 		Denied: t.denied, Readable: t.readable, CargoBin: t.run.tools.Toolchain.Bin, Quota: t.run.engine.opts.quota(), Out: filepath.Join(t.dir, "grading"),
-		OnStep: func(name string) { t.emitStage(StageGrading, name) },
+		Blocked: t.survived, OnStep: func(name string) { t.emitStage(StageGrading, name) },
 	}
 	code := grade.Code(ctx, in)
 	known, err := t.knownPaths()
@@ -176,13 +178,16 @@ func (t *trial) grade(ctx context.Context) error {
 		return err
 	}
 	code.EditsOutside = edits
+	for _, what := range code.Suspicious {
+		t.rec.Findings = append(t.rec.Findings, result.Finding{Kind: "suspicious_source", Detail: what})
+	}
 	t.rec.Code = code
 	hash, err := checksHash(t.Task)
 	if err != nil {
 		return err
 	}
 	t.rec.Gradings = append(t.rec.Gradings, result.Grading{
-		Folder: "grading", Time: time.Now().UTC(), ChecksHash: hash, Reason: "first grading", Code: code,
+		Folder: "grading", Time: time.Now().UTC(), ChecksHash: hash, Toolchain: t.rec.Toolchain, Reason: "first grading", Counts: true, Code: code,
 	})
 	return nil
 }
@@ -212,7 +217,9 @@ func (t *trial) observe() {
 	t.rec.Isolation.ConfigChanges = t.before.changes(t.snapshot())
 	t.rec.ObservedLoad = t.loads()
 	if t.plan.Configuration.Skills == plan.DeliverSymposium {
-		t.rec.Expectations = grade.Expect(t.Task.Expected, t.evidence())
+		ev := t.evidence()
+		t.rec.Expectations = grade.Expect(t.Task.Expected, ev)
+		t.doubts(ev)
 	}
 }
 

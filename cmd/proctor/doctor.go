@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -28,6 +29,7 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.SetOutput(stderr)
 	fs.StringVar(&o.Evals, "evals", o.Evals, "evals root: the folder with tasks/")
 	fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
+	clientFlag(fs, &o)
 	fs.Func("configurations", "comma-separated, of "+strings.Join(plan.Names(), ", "), func(s string) error {
 		o.Configurations = harness.SplitList(s)
 		return nil
@@ -56,11 +58,16 @@ func checkMachine(ctx context.Context, o harness.Options, stdout io.Writer) int 
 		}
 	}
 	for _, need := range setup.AllNeeds() {
+		asked := !need.IsClient() || slices.Contains(clients(o), string(need))
 		tools, err := setup.Locate(ctx, setup.Options{Cache: o.Cache}, need)
 		var missing *setup.MissingError
 		switch {
 		case errors.As(err, &missing):
 			for _, p := range missing.Problems {
+				if !asked {
+					fmt.Fprintf(stdout, "without  %s, which is needed for -client %s only: %s\n", report.Clean(p.What), need, report.Clean(p.Fix))
+					continue
+				}
 				bad(p.What, p.Fix)
 			}
 		case err != nil:
@@ -85,6 +92,17 @@ func checkMachine(ctx context.Context, o harness.Options, stdout io.Writer) int 
 		fmt.Fprintf(stdout, "ok       evals root %s, %d tasks\n", e.Options().Evals, len(e.Tasks()))
 	}
 	return code
+}
+
+// clients are the clients a run with these options uses.
+func clients(o harness.Options) []string {
+	if e, err := harness.Open(o); err == nil {
+		return e.Options().Clients
+	}
+	if len(o.Clients) == 0 {
+		return []string{harness.DefaultClient}
+	}
+	return o.Clients
 }
 
 // runAttacks prints one line a guarantee and configuration. Only all held is success.

@@ -26,6 +26,9 @@ func enter(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return exit(stderr, err, exitUsage)
 	}
+	if n := len(e.Options().Clients); n > 1 {
+		return exit(stderr, fmt.Errorf("enter takes one client, not %d: give -client", n), exitUsage)
+	}
 	tasks, err := e.Task(names[0])
 	if err != nil {
 		return exit(stderr, err, exitUsage)

@@ -12,10 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/proctor-evals/proctor/harness"
-	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/result"
-	"github.com/proctor-evals/proctor/harness/transcript"
 	"github.com/proctor-evals/proctor/internal/treecopy"
 )
 
@@ -52,7 +50,7 @@ func recordScript(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	t, err := recordedSession(dir, trial.Client.Name)
+	t, err := harness.Transcript(dir, trial.Client.Name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s holds no transcript.jsonl: its client was never started", name)
 	}
@@ -87,18 +85,4 @@ func trialResult(o harness.Options, name string) (string, *result.Trial, error) 
 		}
 	}
 	return "", nil, fmt.Errorf("%s holds no result.json: name a trial's folder, as `proctor show` lists them below the results", name)
-}
-
-// recordedSession decodes a trial's transcript.jsonl.
-func recordedSession(dir, name string) (*transcript.Transcript, error) {
-	adapter, err := client.Lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	stream, err := os.Open(filepath.Join(dir, "transcript.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	defer stream.Close()
-	return adapter.Decode(stream)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/result"
@@ -29,8 +30,11 @@ const (
 const usage = `Proctor supervises exams for coding agents.
 
   proctor run TASK...       run tasks and compare the configurations
+  proctor check [TASK...]   look for mistakes in tasks; no model, no key, no client (default: all tasks)
   proctor list              list the tasks
+  proctor grade RESULT...   grade kept submissions again: a trial's or a batch's folder, or a run
   proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
+  proctor transcript RESULT print a trial's session; with -client NAME, that of a client's raw output
   proctor record-script RESULT
                             turn what a trial's agent did into a model script to edit
   proctor enter TASK CMD... run a command where a trial's agent would run, and see what it would see
@@ -50,14 +54,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch args[0] {
 	case "run":
 		return runTasks(ctx, args[1:], stdout, stderr)
+	case "check":
+		return check(ctx, args[1:], stdout, stderr)
 	case "list":
 		err = list(args[1:], stdout, stderr)
 	case "doctor":
 		return doctor(ctx, args[1:], stdout, stderr)
 	case "enter":
 		return enter(ctx, args[1:], stdout, stderr)
+	case "grade":
+		return regrade(ctx, args[1:], stdout, stderr)
 	case "show":
 		err = show(args[1:], stdout, stderr)
+	case "transcript":
+		err = showTranscript(args[1:], stdout, stderr)
 	case "record-script":
 		err = recordScript(args[1:], stdout, stderr)
 	case "setup":
@@ -98,7 +108,8 @@ func exit(stderr io.Writer, err error, code int) int {
 }
 
 // options are the flags shared by commands, over the environment.
-func options(name string, args []string, stderr io.Writer) (harness.Options, []string, error) {
+// more adds flags of one command.
+func options(name string, args []string, stderr io.Writer, more ...func(*flag.FlagSet)) (harness.Options, []string, error) {
 	o, err := harness.Environ(os.Getenv)
 	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
 		return o, nil, err
@@ -109,10 +120,12 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 	if name != "list" {
 		fs.StringVar(&o.Results, "results", o.Results, "folder results are kept in")
 	}
-	if name == "run" || name == "enter" {
+	if name == "run" || name == "enter" || name == "grade" {
 		fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
+	}
+	if name == "run" || name == "enter" {
 		fs.BoolVar(&o.Exploratory, "exploratory", o.Exploratory, "the client's own sandbox in place of srt; results are not compared")
-		fs.StringVar(&o.Client, "client", o.Client, "agent client")
+		clientFlag(fs, &o)
 		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")
 		fs.IntVar(&o.Trials, "k", o.Trials, "trials per configuration")
 		fs.IntVar(&o.Jobs, "jobs", o.Jobs, "batches that run side by side")
@@ -120,6 +133,9 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 			o.Configurations = harness.SplitList(s)
 			return nil
 		})
+	}
+	for _, add := range more {
+		add(fs)
 	}
 	if err := fs.Parse(args); err != nil {
 		return o, nil, err
@@ -141,19 +157,20 @@ func options(name string, args []string, stderr io.Writer) (harness.Options, []s
 	return o, fs.Args(), nil
 }
 
+func clientFlag(fs *flag.FlagSet, o *harness.Options) {
+	fs.Func("client", "agent client, or several, comma-separated, of "+strings.Join(client.Names(), ", "), func(s string) error {
+		o.Clients = harness.SplitList(s)
+		return nil
+	})
+}
+
 func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, names, err := options("run", args, stderr)
 	if err != nil {
 		return exit(stderr, err, exitUsage)
 	}
 	o.DefaultTrials = 5
-	o.OnEvent = func(ev harness.Event) {
-		fmt.Fprintf(stderr, "%s  %s  %s", ev.Time.Format("15:04:05"), ev.Task+"/"+ev.Trial, ev.Stage)
-		if ev.Detail != "" {
-			fmt.Fprintf(stderr, "  %s", report.Clean(ev.Detail))
-		}
-		fmt.Fprintln(stderr)
-	}
+	o.OnEvent = func(ev harness.Event) { printEvent(stderr, ev, len(o.Clients) > 1) }
 	e, err := harness.Open(o)
 	if err != nil {
 		return exit(stderr, err, exitUsage)
@@ -168,6 +185,11 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	r, err := e.Start(ctx, tasks)
 	if err != nil {
 		return exit(stderr, err, exitRunner)
+	}
+	for _, b := range r.Batches() {
+		for _, d := range b.Detectable() {
+			fmt.Fprintf(stderr, "%s: %s\n", b.Task.Name, d)
+		}
 	}
 	runErr := runBatches(ctx, r, e.Options().Jobs)
 	cause := runErr
@@ -188,11 +210,26 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 		}
 		code = max(code, gate(bench, stderr))
 	}
+	if err := report.Summary(stdout, r.Summary()); err != nil {
+		return exit(stderr, err, exitRunner)
+	}
 	fmt.Fprintf(stdout, "run: %s\n", r.Dir())
 	if cause != nil {
 		return exit(stderr, cause, exitRunner)
 	}
 	return code
+}
+
+func printEvent(w io.Writer, ev harness.Event, withClient bool) {
+	name := ev.Task + "/"
+	if withClient {
+		name += ev.Client + "/"
+	}
+	fmt.Fprintf(w, "%s  %s  %s", ev.Time.Format("15:04:05"), name+report.Clean(ev.Trial), ev.Stage)
+	if ev.Detail != "" {
+		fmt.Fprintf(w, "  %s", report.Clean(ev.Detail))
+	}
+	fmt.Fprintln(w)
 }
 
 // gate is a batch's exit code: a regression task must pass all, and something must be measured.

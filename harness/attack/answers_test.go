@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/proctor-evals/proctor/harness"
 	"github.com/stretchr/testify/require"
 
 	"github.com/proctor-evals/proctor/harness/plan"
@@ -101,4 +103,22 @@ func TestListLeavesOutWhatIsNotThere(t *testing.T) {
 		assert.False(t, seen[a.guarantee], "%q is there twice", a.guarantee)
 		seen[a.guarantee] = true
 	}
+}
+
+// TestSurveyed: a look around the machine that was cut short is not held.
+func TestSurveyed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		survey  harness.Survey
+		verdict Verdict
+		says    string
+	}{
+		"whole":               {harness.Survey{Denied: []string{"/srv/x"}, Neighbours: true, Machine: true}, Held, "1 found and denied"},
+		"machine cut short":   {harness.Survey{Neighbours: true}, CouldNotTell, "time limit"},
+		"neighbours too many": {harness.Survey{Machine: true}, CouldNotTell, "deny_read"},
+	} {
+		r := surveyed(tt.survey, "without-symposium")
+		assert.Equal(t, tt.verdict, r.Verdict, name)
+		assert.Contains(t, r.Detail, tt.says, name)
+	}
+	assert.Contains(t, surveyed(harness.Survey{Neighbours: true, Machine: true}, "").Detail, "not looked at: archives", "what was not looked at is said also when all is well")
 }

@@ -75,7 +75,7 @@ func combined(attacks []attack, mark string, outside bool) string {
 
 // instruments are the programs that attacks use. One that is installed where a trial does not look
 // would make its attack reach nothing.
-var instruments = []string{"bash", "cat", "find", "getent", "grep", "head", "ipcs", "ls", "perl", "readlink", "socat", "tail", "timeout", "tr"}
+var instruments = []string{"bash", "cat", "find", "getent", "grep", "head", "ipcs", "ls", "perl", "readlink", "socat", "tail", "timeout", "tr", "unshare"}
 
 // missing is a line of script that says which instruments of body are not there.
 func missing(body string) string {
@@ -128,7 +128,29 @@ func run(ctx context.Context, b *harness.Batch, configurations []string, change 
 		}
 		results = append(results, r...)
 	}
-	return results, nil
+	if len(configurations) == 0 {
+		return results, nil
+	}
+	return append(results, surveyed(b.Survey(), strings.Join(configurations, ","))), nil
+}
+
+// notLookedAt is what no search on this machine finds.
+const notLookedAt = "not looked at: archives, packed or renamed copies, repositories that share neither a commit's name nor a place of origin, " +
+	"and folders more than nine levels deep; name such in deny_read"
+
+// surveyed tells what the look around the machine did and did not look at.
+func surveyed(s harness.Survey, configurations string) Result {
+	r := Result{
+		Guarantee: "copies of the evals root, of its skills and of cargo-agents in usual places are denied", Configuration: configurations, Verdict: Held,
+		Detail: fmt.Sprintf("looked at: the clients' and Symposium's folders of the user, folders beside the evals root, /opt, /srv and the like; %d found and denied; %s", len(s.Denied), notLookedAt),
+	}
+	switch {
+	case !s.Machine:
+		r.Verdict, r.Detail = CouldNotTell, "the search of the machine's usual places was cut short by its time limit; "+notLookedAt
+	case !s.Neighbours:
+		r.Verdict, r.Detail = CouldNotTell, "there are more repositories beside the evals root than are looked at; deny the folder above it with deny_read"
+	}
+	return r
 }
 
 func runOne(ctx context.Context, b *harness.Batch, configuration string, change func(*sandbox.Launch, map[string]string)) (results []Result, err error) {
@@ -149,6 +171,7 @@ func runOne(ctx context.Context, b *harness.Batch, configuration string, change 
 	host.Dir = targets.hostDir
 	outside, _ := host.Output() // an attack's failure is its own
 
+	had, _ := segments()
 	watch := watchFor(targets.vars["ORPHAN"])
 	script := &lateReader{}
 	escaped := false
@@ -187,14 +210,16 @@ func runOne(ctx context.Context, b *harness.Batch, configuration string, change 
 		results = append(results, judge(a, configuration, control, got, i))
 	}
 	outlives := Result{Guarantee: "no process outlives the trial", Configuration: configuration, Verdict: Held}
+	orphans := processesNaming(targets.vars["ORPHAN"])
+	endAll(orphans)
 	switch {
-	case len(processesNaming(targets.vars["ORPHAN"])) > 0:
+	case len(orphans) > 0:
 		outlives.Verdict, outlives.Detail = Broken, "a process started in the trial is still there"
 	case !alive:
 		outlives.Verdict, outlives.Detail = CouldNotTell, "the process was never seen alive"
 	}
 	memory := Result{Guarantee: "no shared memory outlives the trial", Configuration: configuration, Verdict: Held}
-	left, cannotTell := segmentsOf(targets.vars["SEGMENT"])
+	left, cannotTell := newSegments(had, targets.vars["SEGMENT"])
 	for _, id := range left {
 		_ = exec.Command("ipcrm", "-m", id).Run()
 	}

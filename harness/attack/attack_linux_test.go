@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -128,50 +129,51 @@ func TestAPolicyThatLetsThroughIsNoticed(t *testing.T) {
 	}
 	p := newPlace(t, plan.Baseline)
 	run := func(l *sandbox.Launch) string { return filepath.Dir(l.Dir) }
+	home := []string{"cargo-agents is not on PATH", "no installed cargo-agents can be read or run by its path", "a copy of cargo-agents under another name in your home cannot be run",
+		"your home cannot be read", "your home cannot be read through links", "your home cannot be read through /proc", "your home cannot be written"}
+	// Guarantees that do not hang together are taken away at once: a launch for each takes minutes.
 	for name, tt := range map[string]struct {
 		change func(*sandbox.Launch, map[string]string)
 		broken []string
 	}{
-		"home readable": {func(l *sandbox.Launch, at map[string]string) {
-			l.Policy.AllowRead = append(l.Policy.AllowRead, at["HOMEDIR"])
-		}, []string{
-			"no installed cargo-agents can be read or run by its path", "a copy of cargo-agents under another name in your home cannot be run",
-			"your home cannot be read", "your home cannot be read through links", "your home cannot be read through /proc"}},
-		"home writable, a tool of it on PATH": {func(l *sandbox.Launch, at map[string]string) {
-			l.Policy.AllowRead, l.Policy.AllowWrite = append(l.Policy.AllowRead, at["HOMEDIR"]), append(l.Policy.AllowWrite, at["HOMEDIR"])
-			l.Env["PATH"] += ":" + filepath.Join(at["HOMEDIR"], "bin")
-		}, []string{"cargo-agents is not on PATH", "no installed cargo-agents can be read or run by its path", "a copy of cargo-agents under another name in your home cannot be run",
-			"your home cannot be read", "your home cannot be read through links", "your home cannot be read through /proc", "your home cannot be written"}},
-		"evals root readable": {func(l *sandbox.Launch, at map[string]string) {
-			l.Policy.AllowRead = append(l.Policy.AllowRead, p.evals)
-		}, []string{
-			"hidden checks cannot be read", "the solution and the task cannot be read", "hidden checks are nowhere while the agent runs"}},
-		"results, other trials, other batches and the temporary folder readable": {func(l *sandbox.Launch, at map[string]string) {
-			l.Policy.AllowRead = append(l.Policy.AllowRead, at["RESULTS"], at["SIBLING"], at["BATCH"], at["SHAREDTMP"])
-		}, []string{"results cannot be read or written", "other trials of the batch cannot be read or written", "other batches cannot be read", "the machine's temporary folder cannot be read"}},
-		"bin writable": {func(l *sandbox.Launch, at map[string]string) {
-			l.Policy.AllowWrite = append(l.Policy.AllowWrite, filepath.Join(run(l), "bin"))
-		}, []string{
-			"tools, fixtures, registry and policy of the trial cannot be written"}},
-		"policy readable": {func(l *sandbox.Launch, at map[string]string) {
-			l.Policy.AllowRead = append(l.Policy.AllowRead, l.PolicyFile)
-		}, []string{"the trial's policy cannot be read"}},
-		"loopback reachable through the proxy": {func(l *sandbox.Launch, at map[string]string) {
-			l.Policy.AllowedDomains = append(l.Policy.AllowedDomains, "127.0.0.1")
-		}, []string{
-			"services on loopback cannot be reached through the sandbox's proxy"}},
-		"environment tells of the task": {func(l *sandbox.Launch, at map[string]string) { l.Env["OLDPWD"] = p.evals }, []string{"no environment variable tells of you or of the task"}},
-		"environment holds the key and the agent's socket": {func(l *sandbox.Launch, at map[string]string) {
-			l.Env["OPENAI_API_KEY"], l.Env["SSH_AUTH_SOCK"] = os.Getenv(KeyVariable), "/tmp/agent"
-		}, []string{"no environment variable tells of you or of the task", "a key in your environment does not reach the trial", "no variable leads to your ssh agent, message bus or display"}},
+		"home writable, a tool of it on PATH; bin writable; policy readable; the proxy lets loopback through; the key and the agent's socket in the environment": {
+			func(l *sandbox.Launch, at map[string]string) {
+				l.Policy.AllowRead = append(l.Policy.AllowRead, at["HOMEDIR"], l.PolicyFile)
+				l.Policy.AllowWrite = append(l.Policy.AllowWrite, at["HOMEDIR"], filepath.Join(run(l), "bin"))
+				l.Env["PATH"] += ":" + filepath.Join(at["HOMEDIR"], "bin")
+				l.Policy.AllowedDomains = append(l.Policy.AllowedDomains, "127.0.0.1")
+				l.Env["OPENAI_API_KEY"], l.Env["SSH_AUTH_SOCK"] = os.Getenv(KeyVariable), "/tmp/agent"
+			}, append(home, "tools, fixtures, registry and policy of the trial cannot be written", "the trial's policy cannot be read",
+				"services on loopback cannot be reached through the sandbox's proxy", "no environment variable tells of you or of the task",
+				"a key in your environment does not reach the trial", "no variable leads to your ssh agent, message bus or display")},
+		"evals root, results, other trials, other batches and the temporary folder readable; the environment tells of the task": {
+			func(l *sandbox.Launch, at map[string]string) {
+				l.Policy.AllowRead = append(l.Policy.AllowRead, p.evals, at["RESULTS"], at["SIBLING"], at["BATCH"], at["SHAREDTMP"])
+				l.Env["OLDPWD"] = p.evals
+			}, []string{"hidden checks cannot be read", "the solution and the task cannot be read", "hidden checks are nowhere while the agent runs", "no copy of the task's skills can be read outside its own folders",
+				"results cannot be read or written", "other trials of the batch cannot be read or written", "other batches cannot be read",
+				"the machine's temporary folder cannot be read", "no environment variable tells of you or of the task"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			results, err := run1(t, p, tt.change)
 			require.NoError(t, err)
-			got := by(results)
-			assert.ElementsMatch(t, tt.broken, got[Broken])
-			assert.Empty(t, got[CouldNotTell])
+			sameBroken(t, tt.broken, results)
 		})
+	}
+}
+
+// sameBroken: exactly these are broken, and all others held.
+func sameBroken(t *testing.T, want []string, results []Result) {
+	t.Helper()
+	got := by(results)
+	assert.ElementsMatch(t, want, got[Broken])
+	assert.Empty(t, got[CouldNotTell])
+	if t.Failed() {
+		for _, r := range results {
+			if r.Verdict != Held {
+				t.Log(r.Verdict, r.Guarantee, strings.TrimSpace(r.Detail))
+			}
+		}
 	}
 }
 
@@ -194,7 +196,7 @@ fi
 kept=()
 i=0
 while [ $i -lt ${#opts[@]} ]; do
-	case "${opts[i]} ${opts[i+1]}" in
+	case "${opts[i]} ${opts[i+1]} ${opts[i+2]}" in
 	%[1]s
 	*) kept+=("${opts[i]}"); i=$((i+1)) ;;
 	esac
@@ -211,7 +213,16 @@ func without(pattern string, words int) string {
 	return fmt.Sprintf("%s) i=$((i+%d)) ;;\n", pattern, words+1)
 }
 
-// TestASandboxThatLetsThroughIsNoticed takes namespaces, filters and mounts away from bubblewrap.
+// noSeccompHelper has srt run the program without its helper, which keeps it from unix sockets and in
+// a process namespace of its own.
+const noSeccompHelper = `
+words=()
+for word; do words+=("$(printf %s "$word" | sed 's#/[^ ]*/apply-seccomp#/usr/bin/env#g')"); done
+set -- "${words[@]}"
+`
+
+// TestASandboxThatLetsThroughIsNoticed takes namespaces, filters and mounts away from bubblewrap:
+// from the outer one, srt's and the innermost, which are told apart by their options.
 func TestASandboxThatLetsThroughIsNoticed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trials do not run under -short")
@@ -220,40 +231,67 @@ func TestASandboxThatLetsThroughIsNoticed(t *testing.T) {
 	require.NoError(t, err)
 	real, err := exec.LookPath("bwrap")
 	require.NoError(t, err)
+	// Where the private folder is not the sandbox's own, srt leaves its sockets in the machine's.
+	private := fmt.Sprintf("/tmp/proctor-%d", os.Getuid())
+	before, _ := filepath.Glob(private + "/*")
+	t.Cleanup(func() {
+		now, _ := filepath.Glob(private + "/*")
+		for _, path := range now {
+			if !slices.Contains(before, path) && !strings.Contains(path, "/proctor-attack-") {
+				assert.NoError(t, os.RemoveAll(path))
+			}
+		}
+	})
 	for name, tt := range map[string]struct {
 		cases, also string
+		change      func(*sandbox.Launch, map[string]string)
 		broken      []string
 	}{
-		"nothing left out": {cases: without("no-such-option", 0)},
-		"no IPC namespace": {cases: without(`"--unshare-ipc "*`, 0), broken: []string{
-			"shared memory of other programs cannot be seen", "no shared memory outlives the trial"}},
-		"no network namespace": {cases: without(`"--unshare-net "*`, 0), broken: []string{
-			"services on loopback cannot be reached directly", "abstract unix sockets of other programs cannot be reached", "the machine's other addresses cannot be reached",
-			"the network has no interface but the sandbox's own loopback"}},
-		"no /dev of its own": {cases: without("no-such-option", 0), also: "kept+=(--bind /dev/shm /dev/shm)", broken: []string{"/dev/shm of other programs cannot be seen"}},
-		"no filter on keys":  {cases: without(`"--seccomp 4"`, 1), broken: []string{"your keys in the kernel's keyring cannot be read"}},
-		"a file held open": {cases: without("no-such-option", 0), also: `exec 200<"$(ls -td ` + sandbox.Quote(home) + `/.` + ownPrefix() + `*/secret | head -1)"`, broken: []string{
-			"files your shell holds open cannot be read", "your home cannot be read through /proc"}},
-		"settings in /proc not covered": {cases: without(`"--ro-bind /proc/"*`, 2), broken: []string{"the machine's settings cannot be changed"}},
-		"no process namespace": {cases: without(`"--unshare-pid "*`, 0), broken: []string{
-			"processes outside cannot be seen", "no command line tells what is denied, or of you"}},
+		"no namespace for IPC and network, no /dev of its own, no filter on keys, a file held open, settings and keys in /proc not covered, the private folder shared": {
+			cases: without(`"--unshare-ipc "*`, 0) + without(`"--unshare-net "*`, 0) + without(`"--seccomp 4 "*`, 1) + without(`"--ro-bind /proc/"*`, 2) +
+				without(`"--ro-bind "*" /proc/key"*`, 2) + without(fmt.Sprintf(`"--tmpfs %s "*`, private), 1),
+			also: `[ "$quiet" ] && kept+=(--bind /dev/shm /dev/shm)
+exec 200<"$(ls -td ` + sandbox.Quote(home) + `/.` + ownPrefix() + `*/secret | head -1)"`,
+			broken: []string{
+				"shared memory of other programs cannot be seen", "no shared memory outlives the trial",
+				"services on loopback cannot be reached directly", "abstract unix sockets of other programs cannot be reached", "the machine's other addresses cannot be reached",
+				"the network has no interface but the sandbox's own loopback", "names cannot be resolved", "/dev/shm of other programs cannot be seen",
+				"your keys in the kernel's keyring cannot be read", "the kernel's list of keys cannot be read",
+				"files your shell holds open cannot be read", "your home cannot be read through /proc",
+				"the machine's settings cannot be changed", "other sandboxes' sockets cannot be seen"}},
+		"no process namespace, no helper of srt's, loud command lines, sockets in readable places": {
+			cases: without(`"--unshare-pid "*`, 0), also: noSeccompHelper + "quiet=\n",
+			change: func(l *sandbox.Launch, at map[string]string) {
+				l.Policy.AllowRead = append(l.Policy.AllowRead, at["HOMEDIR"], at["SHAREDTMP"])
+			},
+			broken: []string{
+				"processes outside cannot be seen", "no command line tells what is denied, or of you", "no process outlives the trial",
+				"unix sockets of other programs cannot be reached", "your ssh agent, message buses, docker and keyring services cannot be reached",
+				"no installed cargo-agents can be read or run by its path", "a copy of cargo-agents under another name in your home cannot be run",
+				"your home cannot be read", "your home cannot be read through links", "your home cannot be read through /proc", "the machine's temporary folder cannot be read"}},
+		"no filter on namespaces, mounts and sockets, and root's capabilities": {
+			cases: without(`"--seccomp 8 "*`, 1) + without(`"--cap-drop ALL --unshare-user"`, 2), broken: []string{
+				"no namespace can be made and nothing mounted, the machine's control groups neither", "sockets of other kinds than the internet's cannot be opened",
+				"the sandbox's own processes cannot be looked into"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "bwrap"), fmt.Appendf(nil, leakyBwrap, tt.cases, tt.also, sandbox.Quote(real)), 0o755))
 			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-			results, err := run1(t, newPlace(t, plan.Baseline), nil)
-			require.NoError(t, err)
-			got := by(results)
-			assert.ElementsMatch(t, tt.broken, got[Broken])
-			assert.Empty(t, got[CouldNotTell])
-			if t.Failed() {
-				for _, r := range results {
-					if r.Verdict != Held {
-						t.Log(r.Verdict, r.Guarantee, strings.TrimSpace(r.Detail))
-					}
+			var attacked map[string]string
+			results, err := run1(t, newPlace(t, plan.Baseline), func(l *sandbox.Launch, at map[string]string) {
+				attacked = at
+				if tt.change != nil {
+					tt.change(l, at)
 				}
-			}
+			})
+			require.NoError(t, err)
+			// A machine without these has nothing to attack.
+			broken := slices.DeleteFunc(tt.broken, func(guarantee string) bool {
+				target := map[string]string{"names cannot be resolved": "NAME", "the machine's other addresses cannot be reached": "ADDRESS", "the machine's settings cannot be changed": "SETTINGS"}[guarantee]
+				return target != "" && attacked[target] == "" || guarantee == "the sandbox's own processes cannot be looked into" && os.Geteuid() != 0
+			})
+			sameBroken(t, broken, results)
 		})
 	}
 }

@@ -53,6 +53,13 @@ for p in /proc/[0-9]* /proc/self; do grep -o "$CANARY" "$p/fd/$HELD" && echo "th
 		script: `
 timeout 20 find / \( -path /proc -o -path /sys -o -path /dev \) -prune -o -name "$CHECK*" -print
 [ $? -ne 124 ] || echo "$UNSURE the search was cut short after 20 s"`},
+	{guarantee: "no copy of the task's skills can be read outside its own folders", needs: "SKILLNAMES",
+		fix:     "a folder with the skill is readable on this machine; add it to deny_read in proctor.toml",
+		outside: `find "$EVALS/plugins" -name SKILL.md -exec grep -lE "^name:[[:space:]]*[\"']?($SKILLNAMES)[\"']?[[:space:]]*\$" {} +`,
+		script: `
+timeout 20 find / \( -path /proc -o -path /sys -o -path /dev -o -path "$RUN" \) -prune -o -name SKILL.md \
+	-exec grep -lE "^name:[[:space:]]*[\"']?($SKILLNAMES)[\"']?[[:space:]]*\$" {} +
+[ $? -ne 124 ] || echo "$UNSURE the search was cut short after 20 s"`},
 	{guarantee: "results cannot be read or written", script: `
 grep -o "$CANARY" "$RESULTS/result.json"
 true >"$RESULTS/written" && echo "wrote $RESULTS/written"`},
@@ -122,6 +129,24 @@ for my $ring (-2, -3, -4, -5) {
 	my $value = "\0" x 64;
 	syscall($keyctl, 11, $id, $value, 64) > 0 and print "$value\n";
 }' "$KEYCTL" "$KEYNAME" | grep -ao "$CANARY"`},
+	{guarantee: "the kernel's list of keys cannot be read", needs: "KEYNAME", script: `cat /proc/keys /proc/key-users`},
+	{guarantee: "no namespace can be made and nothing mounted, the machine's control groups neither",
+		outside: `unshare --user --map-root-user true && echo "made a namespace"`, script: `
+for kind in --user --mount --cgroup --uts --ipc --net --pid; do unshare $kind true && echo "made a namespace ($kind)"; done
+mkdir "$WORK/mounted"
+for kind in cgroup2 "cgroup -o freezer" "cgroup -o memory" tmpfs; do
+	mount -t $kind none "$WORK/mounted" && echo "mounted $kind"
+	unshare --user --map-root-user --cgroup --mount mount -t $kind none "$WORK/mounted" && echo "mounted $kind in a namespace"
+done
+for f in $(find /sys/fs/cgroup -name cgroup.procs | head -40); do echo 0 >"$f" && echo "entered $f"; done
+rmdir "$WORK/mounted"; true`},
+	{guarantee: "sockets of other kinds than the internet's cannot be opened", script: `
+# Kernel events, raw packets, the kernel's ciphers, the hypervisor.
+perl -e 'for (["uevent", 16, 3, 15], ["packet", 17, 3, 0], ["alg", 38, 5, 0], ["vsock", 40, 1, 0]) {
+	my ($name, @kind) = @$_;
+	socket(my $s, $kind[0], $kind[1], $kind[2]) and print "opened $name\n";
+}'`},
+	{guarantee: "other sandboxes' sockets cannot be seen", script: `ls "$PRIVATE" | grep -Fx "$(basename "$SANDBOX")"; cat "$SANDBOX/secret" | grep -o "$CANARY"`},
 	{guarantee: "/dev/shm of other programs cannot be seen", needs: "SHMDIR", script: `
 grep -o "$CANARY" "$SHMDIR/secret"; ls /dev/shm /run/shm | grep -F "$(basename "$SHMDIR")"; true >"$SHMDIR/written" && echo "wrote $SHMDIR"; true`},
 	{guarantee: "the machine's settings cannot be changed", needs: "SETTINGS", outside: `test -w /proc/sys/kernel/core_pattern && echo writable`, script: `
@@ -132,9 +157,9 @@ mount -o remount,rw / && echo "remounted /"
 for d in $MASKED; do umount -l "$d" && echo "took $d away"; done`},
 	{guarantee: "the sandbox's own processes cannot be looked into",
 		outside: `cat /proc/$$/maps | grep -m1 -o r-xp`, script: `
-own=$(readlink /proc/self/ns/user)
+own=$(readlink /proc/self/ns/pid)
 for p in /proc/[0-9]*; do
-	[ "$(readlink "$p/ns/user")" = "$own" ] && continue
+	[ "$(readlink "$p/ns/pid")" = "$own" ] && continue
 	cat "$p/environ" | tr '\0' '\n' | head -1
 	head -1 "$p/maps"
 	(exec 3<>"$p/mem") && echo "opened $p/mem"

@@ -5,19 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/sandbox"
+	"github.com/proctor-evals/proctor/harness/symposium"
 	"github.com/proctor-evals/proctor/harness/workspace"
 )
 
@@ -60,12 +59,15 @@ func plant(b *harness.Batch) (t *targets, err error) {
 	place := b.Place()
 	v := t.vars
 	v["CANARY"], v["KEY"], v["USERHOME"], v["HOMEDIR"] = canary, t.key, home, t.hostDir
+	v["PRIVATE"] = place.PrivateTmp
 	v["EVALS"], v["TASK"], v["TASKDIR"], v["SCRATCH"] = place.Evals, b.Task.Name, b.Task.Dir, place.Scratch
 	v["ORPHAN"], v["PROCESS"] = "orphan-"+id, "process-"+id
-	// A size nobody else uses tells the trial's segment from all others.
-	v["SEGMENT"] = strconv.Itoa(4096 + rand.IntN(1<<22))
+	v["SEGMENT"] = unusedSize()
 	if len(b.Task.Checks) > 0 {
 		v["CHECK"] = b.Task.Checks[0].Name
+	}
+	if v["SKILLNAMES"], err = skillNames(b); err != nil {
+		return t, err
 	}
 	files := map[string]os.FileMode{"secret": 0o600, "other-name": 0o755, "bin/cargo-agents": 0o755}
 	for name, mode := range files {
@@ -83,6 +85,7 @@ func plant(b *harness.Batch) (t *targets, err error) {
 		"RESULTS": {place.Results, ".attack-*", "result.json"},
 		"SIBLING": {place.Batch, "*", "project/secret"},
 		"BATCH":   {place.Scratch, "x-*", "secret"},
+		"SANDBOX": {place.PrivateTmp, ownPrefix() + "*", "secret"},
 	} {
 		dir, err := t.folder(at.parent, at.pattern)
 		if err != nil {
@@ -104,6 +107,21 @@ func plant(b *harness.Batch) (t *targets, err error) {
 		return t, err
 	}
 	return t, t.start()
+}
+
+// skillNames are the names of the task's skills, as choices of a regular expression.
+func skillNames(b *harness.Batch) (string, error) {
+	var names []string
+	for _, p := range b.Task.Plugins {
+		skills, err := symposium.Skills(b.Task.PluginDir(p))
+		if err != nil {
+			return "", err
+		}
+		for _, s := range skills {
+			names = append(names, regexp.QuoteMeta(s.Name))
+		}
+	}
+	return strings.Join(names, "|"), nil
 }
 
 // installedCargoAgents finds what the user may have installed.

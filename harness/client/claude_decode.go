@@ -1,19 +1,20 @@
 package client
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"math"
-	"unicode/utf8"
 
 	"github.com/proctor-evals/proctor/harness/transcript"
 )
 
+// SessionFiles implements [Adapter]: the stream tells all.
+func (Claude) SessionFiles() []string { return nil }
+
 // Decode implements [Adapter]: the stream of --output-format stream-json, with
 // or without partial messages.
-func (Claude) Decode(r io.Reader) (*transcript.Transcript, error) {
-	return decodeClaude(r, transcript.MaxLineBytes)
+func (Claude) Decode(r Recording) (*transcript.Transcript, error) {
+	return decodeClaude(r.Stream, transcript.MaxLineBytes)
 }
 
 func decodeClaude(r io.Reader, maxLine int) (*transcript.Transcript, error) {
@@ -24,24 +25,9 @@ func decodeClaude(r io.Reader, maxLine int) (*transcript.Transcript, error) {
 		skills:  newClaudeSkills(),
 		streams: map[string]string{},
 	}
-	lines := transcript.NewLineReader(r, maxLine)
-	for {
-		line, err := lines.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			if line.Size > 0 {
-				d.T.Lines++
-				d.Reject(line.Number, "read error", line.Data)
-			}
-			d.finish()
-			return d.T, err
-		}
-		d.line(line)
-	}
+	err := readLines(d.Builder, r, maxLine, d.object)
 	d.finish()
-	return d.T, nil
+	return d.T, err
 }
 
 type claudeDecoder struct {
@@ -68,50 +54,10 @@ type messageUsage struct {
 // maxMessages is for how many messages usage and turns are remembered.
 const maxMessages = 100_000
 
-// line takes one line; each is either understood or rejected with a reason.
-func (d *claudeDecoder) line(l transcript.Line) {
-	if l.BOM {
-		d.T.Repaired["byte order mark"]++
-	}
-	if len(bytes.TrimSpace(l.Data)) == 0 && !l.Oversize {
-		return
-	}
-	d.T.Lines++
-	reason := ""
-	switch {
-	case l.Oversize:
-		reason = "line too long"
-	case bytes.IndexByte(l.Data, 0) >= 0:
-		reason = "NUL byte"
-	default:
-		reason = d.object(l.Data)
-	}
-	if reason == "not JSON" && l.Unterminated {
-		reason = "truncated"
-	}
-	if reason != "" {
-		d.Reject(l.Number, reason, l.Data)
-		return
-	}
-	if !utf8.Valid(l.Data) {
-		d.T.Repaired["invalid UTF-8"]++
-	}
-	d.T.Understood++
-}
-
 func (d *claudeDecoder) object(data []byte) (reason string) {
-	if data = bytes.TrimSpace(data); data[0] != '{' {
-		if json.Valid(data) {
-			return "not an object"
-		}
-		return "not JSON"
-	}
 	var e claudeEvent
-	if err := json.Unmarshal(data, &e); err != nil {
-		if json.Valid(data) {
-			return "unexpected shape"
-		}
-		return "not JSON"
+	if reason := parse(data, &e); reason != "" {
+		return reason
 	}
 	if d.T.SessionID == "" {
 		d.T.SessionID = transcript.Name(e.SessionID)

@@ -63,7 +63,7 @@ func TestClaudeHostileLines(t *testing.T) {
 
 func TestClaudeReadError(t *testing.T) {
 	broken := errors.New("disk gone")
-	tr, err := Claude{}.Decode(io.MultiReader(strings.NewReader(initLine+"\n{\"ty"), iotest.ErrReader(broken)))
+	tr, err := Claude{}.Decode(Recording{Stream: io.MultiReader(strings.NewReader(initLine+"\n{\"ty"), iotest.ErrReader(broken))})
 	require.ErrorIs(t, err, broken)
 	assert.True(t, tr.Started)
 	assert.Equal(t, map[string]int64{"read error": 1}, tr.Unparsed.ByReason)
@@ -106,7 +106,7 @@ func TestClaudeBounded(t *testing.T) {
 }
 
 func FuzzClaudeDecode(f *testing.F) {
-	files, err := filepath.Glob("testdata/claude/*.jsonl")
+	files, err := filepath.Glob(captures + "claude/*.stdout.jsonl")
 	require.NoError(f, err)
 	for _, file := range files {
 		data, err := os.ReadFile(file)
@@ -135,7 +135,7 @@ func FuzzClaudeDecode(f *testing.F) {
 func BenchmarkClaudeDecode(b *testing.B) {
 	var one strings.Builder
 	for _, name := range []string{"success", "subagent", "tools_failed", "thinking"} {
-		data, err := os.ReadFile("testdata/claude/" + name + ".jsonl")
+		data, err := os.ReadFile(captures + "claude/" + name + ".stdout.jsonl")
 		require.NoError(b, err)
 		one.Write(data)
 	}
@@ -148,7 +148,7 @@ func BenchmarkClaudeDecode(b *testing.B) {
 	b.SetBytes(int64(all.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := Claude{}.Decode(strings.NewReader(all.String()))
+		_, err := Claude{}.Decode(Recording{Stream: strings.NewReader(all.String())})
 		require.NoError(b, err)
 	}
 }

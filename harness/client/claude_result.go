@@ -94,6 +94,7 @@ func (d *claudeDecoder) total(e *claudeEvent) {
 func plus(a, b transcript.Usage) transcript.Usage {
 	a.Input, a.Output = transcript.Add(a.Input, b.Input), transcript.Add(a.Output, b.Output)
 	a.CacheRead, a.CacheWrite = transcript.Add(a.CacheRead, b.CacheRead), transcript.Add(a.CacheWrite, b.CacheWrite)
+	a.Reasoning = transcript.Add(a.Reasoning, b.Reasoning)
 	return a
 }
 

@@ -2,9 +2,6 @@ package client
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,54 +11,9 @@ import (
 	"github.com/proctor-evals/proctor/harness/transcript"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// summary is what the golden files hold of a decoded capture.
-type summary struct {
-	Execution   transcript.Execution
-	Error       *transcript.ClientError
-	Interpreted string
-	Loads       map[string]transcript.Load
-	Transcript  *transcript.Transcript
-}
-
 func decodeFile(t testing.TB, name string) *transcript.Transcript {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "claude", name))
-	require.NoError(t, err)
-	defer f.Close()
-	tr, err := Claude{}.Decode(f)
-	require.NoError(t, err)
-	return tr
-}
-
-// TestClaudeCaptures decodes every stream recorded from the real client.
-func TestClaudeCaptures(t *testing.T) {
-	files, err := filepath.Glob("testdata/claude/*.jsonl")
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(files), 20)
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
-		t.Run(name, func(t *testing.T) {
-			tr := decodeFile(t, filepath.Base(file))
-			s := summary{Transcript: tr, Loads: map[string]transcript.Load{}}
-			s.Execution, s.Error = tr.Execution()
-			_, s.Interpreted = tr.Interpretable()
-			for _, skill := range []string{"alpha-skill", "nope-skill"} {
-				s.Loads[skill] = tr.LoadOf(skill)
-			}
-			got, err := json.MarshalIndent(s, "", "  ")
-			require.NoError(t, err)
-			golden := filepath.Join("testdata", "golden", "claude", name+".json")
-			if *update {
-				require.NoError(t, os.MkdirAll(filepath.Dir(golden), 0o755))
-				require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err, "run go test with -update once")
-			assert.Equal(t, string(want), string(got)+"\n")
-		})
-	}
+	return decodeCapture(t, Claude{}, strings.TrimSuffix(name, ".jsonl"))
 }
 
 // TestClaudeCaptureTable says of each capture what a reader must know, so that
@@ -198,7 +150,7 @@ func stream(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
 func decode(t testing.TB, s string) *transcript.Transcript {
 	t.Helper()
-	tr, err := Claude{}.Decode(strings.NewReader(s))
+	tr, err := Claude{}.Decode(Recording{Stream: strings.NewReader(s)})
 	require.NoError(t, err)
 	return tr
 }

@@ -10,14 +10,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/proctor-evals/proctor/harness/transcript"
 )
 
 // Adapter is one client.
 type Adapter interface {
-	// Name is the word users select the client with.
-	Name() string
+	Decoder
 	// MinVersion is the oldest version whose stream Decode is known to
 	// understand, as MAJOR.MINOR.PATCH.
 	MinVersion() string
@@ -27,15 +24,24 @@ type Adapter interface {
 	Command(Request) Spec
 	// ConfigFiles are the files that set its hooks, MCP servers and permissions.
 	ConfigFiles() []ConfigFile
-	// Decode reads a session's standard output to its end. Whatever the stream
-	// holds is a value in the transcript; an error is one of the reader, and
-	// the transcript then holds what came before it.
-	Decode(io.Reader) (*transcript.Transcript, error)
+}
+
+// Recording is what a session left behind.
+type Recording struct {
+	Stream io.Reader // standard output; the primary record
+	// Session is the client's session file, nil when there is none. It only
+	// adds what the stream leaves out, since the agent could write there.
+	Session io.Reader
+	// Home and Project are the absolute folders of the run as the session saw
+	// them, "" when unknown: then what the recording itself says of them counts.
+	Home, Project string
 }
 
 // Request is what a session needs to know.
 type Request struct {
-	Binary     string // absolute path of the staged client
+	Binary string // absolute path of the staged client
+	// Package is the absolute folder of the staged client's package, "" for a client that is one file.
+	Package    string
 	Prompt     string // first user turn; any length and any first character
 	Model      string // as the client names it
 	GatewayURL string // base URL of the model endpoint, no trailing slash; "" leaves the client's default
@@ -63,6 +69,9 @@ type Spec struct {
 	Stdin string            // all of standard input; it ends after that
 	// HomeFiles are written below the fresh home before launch, by relative path.
 	HomeFiles map[string][]byte
+	// HomeLinks are links made below the fresh home before launch, by relative path, to absolute paths
+	// of the staged package: what is the same for all trials and too large for each.
+	HomeLinks map[string]string
 	// ProjectDirs must exist and be empty in the project before launch, in all
 	// configurations alike.
 	ProjectDirs []string
@@ -75,14 +84,24 @@ type Spec struct {
 	ManagedSettings []string
 }
 
+// adapters are the known clients. A new one is a line here.
+var adapters = []Adapter{Claude{}, Codex{}, OpenCode{}, Copilot{}}
+
 // Names lists the known clients.
-func Names() []string { return []string{"claude"} }
+func Names() []string {
+	var names []string
+	for _, a := range adapters {
+		names = append(names, a.Name())
+	}
+	return names
+}
 
 // Lookup returns the adapter of a name.
 func Lookup(name string) (Adapter, error) {
-	switch name {
-	case "claude":
-		return Claude{}, nil
+	for _, a := range adapters {
+		if a.Name() == name {
+			return a, nil
+		}
 	}
 	return nil, fmt.Errorf("client %q is not known; known are: %s", name, strings.Join(Names(), ", "))
 }

@@ -19,7 +19,7 @@ func TestLookup(t *testing.T) {
 		assert.Regexp(t, `^\d+\.\d+\.\d+$`, a.MinVersion())
 	}
 	_, err := Lookup("clyde")
-	require.ErrorContains(t, err, `client "clyde" is not known; known are: claude`)
+	require.ErrorContains(t, err, `client "clyde" is not known; known are: claude, codex, opencode, copilot`)
 }
 
 func TestClaudeCommand(t *testing.T) {

@@ -15,6 +15,8 @@ type ConfigFile struct {
 	// Keys are the top-level JSON keys to compare, because the client rewrites the rest of its own
 	// settings; none means the whole file.
 	Keys []string
+	// Folder says that Path is a folder, whose files all count, such as one of hooks.
+	Folder bool
 }
 
 // ConfigFiles are Claude Code's settings, of the user and of the project.

@@ -3,8 +3,9 @@
 //	func TestEval(t *testing.T) { evaltest.Run(t) }
 //
 // gives one subtest a task and one a trial below it, so that
-// `go test -run TestEval/store-durability` runs one task. Options come from
-// the PROCTOR_ environment variables and proctor.toml.
+// `go test -run TestEval/store-durability` runs one task; with several clients
+// there is one a client in between. Options come from the PROCTOR_ environment
+// variables and proctor.toml.
 //
 // How outcomes map to the test:
 //
@@ -81,6 +82,10 @@ func Run(t *testing.T) {
 		if err := x.run.Close(context.Cause(ctx)); err != nil {
 			t.Error(err)
 		}
+		var several strings.Builder
+		if err := report.Summary(&several, x.run.Summary()); err == nil && several.Len() > 0 {
+			t.Logf("\n%s", several.String())
+		}
 		t.Logf("run: %s", x.run.Dir())
 	})
 }
@@ -108,20 +113,39 @@ func names(tasks []*task.Task) string {
 	return strings.Join(out, ", ")
 }
 
-// task runs one batch.
+// task runs the batches of one task: one, or one a client.
 func (x *exam) task(t *testing.T, tk *task.Task) {
 	<-x.ready
 	if x.run == nil {
 		t.Skip("not run: see the error above")
 	}
-	x.slots <- struct{}{}
-	defer func() { <-x.slots }()
-	var batch *harness.Batch
+	var batches []*harness.Batch
 	for _, b := range x.run.Batches() {
 		if b.Task.Name == tk.Name {
-			batch = b
+			batches = append(batches, b)
 		}
 	}
+	if len(batches) == 1 {
+		x.batch(t, batches[0])
+		return
+	}
+	ran := false
+	for _, b := range batches {
+		t.Run(b.Client(), func(t *testing.T) {
+			ran = true
+			t.Parallel()
+			x.batch(t, b)
+		})
+	}
+	if !ran {
+		t.Errorf("no client matches -run; the clients are: %s", strings.Join(x.engine.Options().Clients, ", "))
+	}
+}
+
+// batch runs one task with one client.
+func (x *exam) batch(t *testing.T, batch *harness.Batch) {
+	x.slots <- struct{}{}
+	defer func() { <-x.slots }()
 	if x.ctx.Err() == nil {
 		if err := batch.Prepare(x.ctx); err != nil {
 			t.Error(err)
@@ -262,9 +286,13 @@ func examContext(t *testing.T) (context.Context, context.CancelFunc) {
 	if !ok {
 		return ctx, stop
 	}
-	grace := min(15*time.Second, max(2*time.Second, time.Until(deadline)/20))
-	ctx, cancel := context.WithDeadlineCause(ctx, deadline.Add(-grace), errAlarm)
+	ctx, cancel := context.WithDeadlineCause(ctx, deadline.Add(-grace(deadline)), errAlarm)
 	return ctx, func() { cancel(); stop() }
+}
+
+// grace is how long before the test binary's alarm an exam stops.
+func grace(deadline time.Time) time.Duration {
+	return min(15*time.Second, max(2*time.Second, time.Until(deadline)/20))
 }
 
 // stamp makes go test run again: a test whose inputs have not changed is served from the cache, and

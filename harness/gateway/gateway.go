@@ -34,6 +34,9 @@ type Options struct {
 	ProjectDir string // the trial's project as the client sees it, absolute; relative script paths mean files below it
 	Prompt     string // the trial's prompt, so that text in it is never taken for the client's own; may be empty
 	LogPath    string // gateway.jsonl, created and must not exist; empty: no log
+	// BeforeTurn, unless nil, is called before the model is asked for a turn of the conversation, side calls apart; the
+	// turn waits for it. Until its first call returns, the trial has had no tool call to carry out. Called concurrently.
+	BeforeTurn func()
 }
 
 // A Gateway is the open endpoint of one trial.

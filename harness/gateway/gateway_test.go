@@ -467,3 +467,37 @@ func TestLimitConns(t *testing.T) {
 	_, err = l.Accept() // all places taken: must end with the listener, not wait for ever
 	assert.ErrorIs(t, err, net.ErrClosed)
 }
+
+// The model is asked for a turn only when BeforeTurn has returned; side calls and refusals do not wait.
+func TestBeforeTurn(t *testing.T) {
+	turn := []byte(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}],"tools":[{"name":"Bash","description":"d","input_schema":{"type":"object"}}]}`)
+	side := []byte(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}]}`)
+	var mu sync.Mutex
+	calls, waits := 0, make(chan struct{})
+	script, err := ParseScript("s", []byte("version = 1\n[[step]]\nsay = \"hello\"\n"))
+	require.NoError(t, err)
+	g, err := Open(t.Context(), Options{Model: NewScripted(script), ModelName: "m", BeforeTurn: func() {
+		mu.Lock()
+		calls++
+		mu.Unlock()
+		<-waits
+	}})
+	require.NoError(t, err)
+	defer g.Close() //nolint:errcheck // closed below too
+	assert.Equal(t, http.StatusOK, post(t, g, "/v1/messages", side).StatusCode)
+	assert.Equal(t, http.StatusBadRequest, post(t, g, "/v1/messages", []byte("{")).StatusCode)
+	assert.Equal(t, http.StatusUnauthorized, post(t, g, "/v1/messages", turn, func(r *http.Request) { r.Header.Set("X-Api-Key", "x") }).StatusCode)
+	mu.Lock()
+	assert.Zero(t, calls)
+	mu.Unlock()
+	done := make(chan *http.Response)
+	go func() { done <- post(t, g, "/v1/messages", turn) }()
+	select {
+	case <-done:
+		assert.Fail(t, "answered before BeforeTurn returned")
+	case waits <- struct{}{}:
+	}
+	assert.Equal(t, http.StatusOK, (<-done).StatusCode)
+	assert.Equal(t, 1, calls)
+	assert.Equal(t, 1, g.Summary().Turns)
+}

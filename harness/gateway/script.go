@@ -96,12 +96,13 @@ type Judge struct {
 type Problem struct {
 	File string
 	Line int    // 1-based
+	Col  int    // 1-based, in bytes
 	Text string // what; what to do
 }
 
-func (p Problem) Error() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
+func (p Problem) Error() string { return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Col, p.Text) }
 
-// Problems is everything wrong with a script, by line. It is never empty where it is an error.
+// Problems is everything wrong with a script, by place. It is never empty where it is an error.
 type Problems []Problem
 
 func (ps Problems) Error() string {

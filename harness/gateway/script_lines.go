@@ -5,9 +5,15 @@ import (
 	"strings"
 )
 
-// A lineIndex says on which line of a TOML file a table or key stands. The TOML module tells positions of syntax errors
-// only, so that a wrong value could otherwise be reported without its line.
-type lineIndex map[linePlace]int
+// A lineIndex says where in a TOML file a table or key stands. The TOML module tells positions of syntax errors only, so
+// that a wrong value could otherwise be reported without its place.
+type lineIndex map[linePlace]spot
+
+// A spot is a place in a file, 1-based; the column counts bytes.
+type spot struct{ line, col int }
+
+// top is where a problem of the whole file is put.
+var top = spot{1, 1}
 
 type linePlace struct {
 	table string // "" is the top level
@@ -15,14 +21,15 @@ type linePlace struct {
 	key   string // "" is the table's head
 }
 
-// of returns the line of the key, else of its table, else of the table's name at the top level (step = […]), else 1.
-func (ix lineIndex) of(table string, n int, key string) int {
+// of returns the place of the key, else of its table, else of the table's name at the top level (step = […]), else the
+// file's top.
+func (ix lineIndex) of(table string, n int, key string) spot {
 	for _, p := range []linePlace{{table, n, key}, {table, n, ""}, {"", 0, table}} {
-		if line, ok := ix[p]; ok {
-			return line
+		if at, ok := ix[p]; ok {
+			return at
 		}
 	}
-	return 1
+	return top
 }
 
 // locate indexes data, which must be valid TOML; for anything else it returns some index without failing.
@@ -35,6 +42,7 @@ func locate(data []byte) lineIndex {
 		for pos < len(data) && (data[pos] == ' ' || data[pos] == '\t' || data[pos] == '\r') {
 			pos++
 		}
+		at := spot{line, pos - start + 1}
 		switch {
 		case pos == len(data) || data[pos] == '\n':
 			pos++
@@ -48,12 +56,12 @@ func locate(data []byte) lineIndex {
 				n = counts[name]
 				counts[name]++
 			}
-			ix.put(linePlace{table, n, ""}, line)
-			ix.put(linePlace{"", 0, name}, line)
+			ix.put(linePlace{table, n, ""}, at)
+			ix.put(linePlace{"", 0, name}, at)
 			pos = end + 1
 		default:
 			end := keyEnd(data, pos)
-			ix.put(linePlace{table, n, keyName(string(data[pos:end]))}, line)
+			ix.put(linePlace{table, n, keyName(string(data[pos:end]))}, at)
 			pos = valueEnd(data, end) + 1
 		}
 		line += bytes.Count(data[start:min(pos, len(data))], []byte("\n"))
@@ -61,10 +69,10 @@ func locate(data []byte) lineIndex {
 	return ix
 }
 
-// put keeps the first line of a place.
-func (ix lineIndex) put(p linePlace, line int) {
+// put keeps the first spot of a place.
+func (ix lineIndex) put(p linePlace, at spot) {
 	if _, ok := ix[p]; !ok {
-		ix[p] = line
+		ix[p] = at
 	}
 }
 

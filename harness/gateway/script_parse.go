@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/proctor-evals/proctor/internal/tomlspot"
 )
 
 var skillName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
@@ -32,23 +35,24 @@ var (
 func ParseScript(name string, data []byte) (*Script, error) {
 	p := &scriptParser{file: name}
 	if len(data) > maxScriptBytes {
-		p.problem(1, "the script is larger than %d bytes; shorten it", maxScriptBytes)
+		p.problem(top, "the script is larger than %d bytes; shorten it", maxScriptBytes)
 		return nil, p.problems
 	}
 	var doc map[string]any
 	if err := toml.Unmarshal(data, &doc); err != nil {
-		line, text := 1, err.Error()
+		at, text := top, err.Error()
 		var pe toml.ParseError
 		if errors.As(err, &pe) {
-			line, text = max(pe.Position.Line, 1), pe.Message
+			text = pe.Message
+			at.line, at.col = tomlspot.Of(string(data), pe)
 		}
-		p.problem(line, "is not valid TOML: %s; correct the line", text)
+		p.problem(at, "is not valid TOML: %s; correct the line", text)
 		return nil, p.problems
 	}
 	p.lines = locate(data)
 	s := p.script(doc)
 	if len(p.problems) > 0 {
-		slices.SortStableFunc(p.problems, func(a, b Problem) int { return a.Line - b.Line })
+		slices.SortStableFunc(p.problems, func(a, b Problem) int { return cmp.Or(a.Line-b.Line, a.Col-b.Col) })
 		return nil, p.problems
 	}
 	s.Name = name
@@ -61,8 +65,8 @@ type scriptParser struct {
 	problems Problems
 }
 
-func (p *scriptParser) problem(line int, format string, args ...any) {
-	p.problems = append(p.problems, Problem{File: p.file, Line: line, Text: fmt.Sprintf(format, args...)})
+func (p *scriptParser) problem(at spot, format string, args ...any) {
+	p.problems = append(p.problems, Problem{File: p.file, Line: at.line, Col: at.col, Text: fmt.Sprintf(format, args...)})
 }
 
 func (p *scriptParser) script(doc map[string]any) *Script {
@@ -71,16 +75,16 @@ func (p *scriptParser) script(doc map[string]any) *Script {
 	root.unknown("the script", scriptKeys)
 	switch v, ok := doc["version"]; {
 	case !ok:
-		p.problem(1, "version is missing; write version = %d", ScriptVersion)
+		p.problem(top, "version is missing; write version = %d", ScriptVersion)
 	case v != int64(ScriptVersion):
-		p.problem(root.line("version"), "version is %v; this release reads version = %d", v, ScriptVersion)
+		p.problem(root.at("version"), "version is %v; this release reads version = %d", v, ScriptVersion)
 	}
 	steps := root.tables("step")
 	conditionAbove := false
 	for _, t := range steps {
 		st := p.step(t)
 		if st.Otherwise && !conditionAbove {
-			p.problem(t.line("otherwise"), "otherwise has no step with when_skill_offered above it; add one or drop otherwise")
+			p.problem(t.at("otherwise"), "otherwise has no step with when_skill_offered above it; add one or drop otherwise")
 		}
 		if st.WhenSkillOffered != "" {
 			conditionAbove = true
@@ -88,7 +92,7 @@ func (p *scriptParser) script(doc map[string]any) *Script {
 		s.Steps = append(s.Steps, st)
 	}
 	if _, written := doc["step"]; len(steps) == 0 && (!written || len(p.problems) == 0) {
-		p.problem(1, "there is no step; add a [[step]]")
+		p.problem(top, "there is no step; add a [[step]]")
 	}
 	for _, t := range root.tables("judge") {
 		s.Judges = append(s.Judges, p.judge(t))
@@ -98,7 +102,8 @@ func (p *scriptParser) script(doc map[string]any) *Script {
 
 func (p *scriptParser) step(t table) Step {
 	t.unknown("a step", stepKeys)
-	st := Step{Line: t.line("")}
+	head := t.at("")
+	st := Step{Line: head.line}
 	var actions []string
 	for _, k := range actionKeys {
 		if _, ok := t.values[k]; ok {
@@ -107,12 +112,12 @@ func (p *scriptParser) step(t table) Step {
 	}
 	switch len(actions) {
 	case 0:
-		p.problem(st.Line, "the step does nothing; give it one of %s", strings.Join(actionKeys, ", "))
+		p.problem(head, "the step does nothing; give it one of %s", strings.Join(actionKeys, ", "))
 	case 1:
 		st.Action = Action(actions[0])
 		p.action(t, &st)
 	default:
-		p.problem(st.Line, "the step has %s; split it so that each step has one", strings.Join(actions, " and "))
+		p.problem(head, "the step has %s; split it so that each step has one", strings.Join(actions, " and "))
 	}
 	p.companions(t, &st)
 
@@ -122,12 +127,12 @@ func (p *scriptParser) step(t table) Step {
 	}
 	if v, ok := t.values["otherwise"]; ok {
 		if v != true {
-			p.problem(t.line("otherwise"), "otherwise is %v; write otherwise = true or drop it", v)
+			p.problem(t.at("otherwise"), "otherwise is %v; write otherwise = true or drop it", v)
 		}
 		st.Otherwise = v == true
 	}
 	if st.WhenSkillOffered != "" && st.Otherwise {
-		p.problem(t.line("otherwise"), "the step has both when_skill_offered and otherwise; keep one")
+		p.problem(t.at("otherwise"), "the step has both when_skill_offered and otherwise; keep one")
 		st.Otherwise = false
 	}
 	return st
@@ -150,11 +155,11 @@ func (p *scriptParser) action(t table, st *Step) {
 		p.checkSkill(t, key, arg)
 	case ActionRead, ActionWrite:
 		if text := pathProblem(arg); text != "" {
-			p.problem(t.line(key), "%s = %q %s", key, arg, text)
+			p.problem(t.at(key), "%s = %q %s", key, arg, text)
 		}
 	default:
 		if strings.TrimSpace(arg) == "" {
-			p.problem(t.line(key), "%s is blank; write what to %s", key, key)
+			p.problem(t.at(key), "%s is blank; write what to %s", key, key)
 		}
 	}
 }
@@ -165,9 +170,9 @@ func (p *scriptParser) companions(t table, st *Step) {
 	_, content := t.values["content"]
 	switch {
 	case content && !write:
-		p.problem(t.line("content"), "content stands in a step without write; drop it or add write")
+		p.problem(t.at("content"), "content stands in a step without write; drop it or add write")
 	case write && !content:
-		p.problem(t.line("write"), "write has no content; add content (it may be empty)")
+		p.problem(t.at("write"), "write has no content; add content (it may be empty)")
 	case content:
 		st.Content, _ = t.text("content")
 	}
@@ -177,12 +182,12 @@ func (p *scriptParser) companions(t table, st *Step) {
 		return
 	}
 	if _, fails := t.values["fail_with"]; !fails {
-		p.problem(t.line("times"), "times stands in a step without fail_with; drop it")
+		p.problem(t.at("times"), "times stands in a step without fail_with; drop it")
 		return
 	}
 	n, isInt := v.(int64)
 	if !isInt || n < 0 || n > maxFailTimes {
-		p.problem(t.line("times"), "times is %v; write a whole number from 0 (for ever) to %d", v, maxFailTimes)
+		p.problem(t.at("times"), "times is %v; write a whole number from 0 (for ever) to %d", v, maxFailTimes)
 		return
 	}
 	st.Times = int(n)
@@ -199,34 +204,35 @@ func (p *scriptParser) failWith(t table) string {
 			return v
 		}
 	}
-	p.problem(t.line("fail_with"), "fail_with is %#v; write one of %s", t.values["fail_with"], failWithValid)
+	p.problem(t.at("fail_with"), "fail_with is %#v; write one of %s", t.values["fail_with"], failWithValid)
 	return ""
 }
 
 func (p *scriptParser) checkSkill(t table, key, name string) {
 	if !skillName.MatchString(name) {
-		p.problem(t.line(key), "%s = %q is no skill name; use letters, digits, and . _ - : between them", key, name)
+		p.problem(t.at(key), "%s = %q is no skill name; use letters, digits, and . _ - : between them", key, name)
 	}
 }
 
 func (p *scriptParser) judge(t table) Judge {
 	t.unknown("a judge", judgeKeys)
-	j := Judge{Line: t.line("")}
+	head := t.at("")
+	j := Judge{Line: head.line}
 	for _, k := range []string{"match", "answer"} {
 		if _, ok := t.values[k]; !ok {
-			p.problem(j.Line, "the judge has no %s; add it", k)
+			p.problem(head, "the judge has no %s; add it", k)
 		}
 	}
 	if expr, ok := t.text("match"); ok {
 		re, err := regexp.Compile(expr)
 		if err != nil {
-			p.problem(t.line("match"), "match is no regular expression: %v; see https://pkg.go.dev/regexp/syntax", err)
+			p.problem(t.at("match"), "match is no regular expression: %v; see https://pkg.go.dev/regexp/syntax", err)
 		}
 		j.Match = re
 	}
 	if answer, ok := t.text("answer"); ok {
 		if !slices.Contains(judgeAnswers, answer) {
-			p.problem(t.line("answer"), "answer is %q; write one of %s", answer, strings.Join(judgeAnswers, ", "))
+			p.problem(t.at("answer"), "answer is %q; write one of %s", answer, strings.Join(judgeAnswers, ", "))
 		}
 		j.Answer = answer
 	}
@@ -259,8 +265,8 @@ type table struct {
 	values map[string]any
 }
 
-// line is where key stands in the file, or the table itself when key is "" or not found.
-func (t table) line(key string) int { return t.parser.lines.of(t.name, t.n, key) }
+// at is where key stands in the file, or the table itself when key is "" or not found.
+func (t table) at(key string) spot { return t.parser.lines.of(t.name, t.n, key) }
 
 // text returns the string at key. A missing key is not ok; neither is another type, which is a problem.
 func (t table) text(key string) (string, bool) {
@@ -270,7 +276,7 @@ func (t table) text(key string) (string, bool) {
 	}
 	s, ok := v.(string)
 	if !ok {
-		t.parser.problem(t.line(key), "%s is not a string; put it in quotes", key)
+		t.parser.problem(t.at(key), "%s is not a string; put it in quotes", key)
 	}
 	return s, ok
 }
@@ -278,7 +284,7 @@ func (t table) text(key string) (string, bool) {
 func (t table) unknown(what string, known []string) {
 	for _, k := range slices.Sorted(maps.Keys(t.values)) {
 		if !slices.Contains(known, k) {
-			t.parser.problem(t.line(k), "%s has no key %q; the keys are %s", what, k, strings.Join(slices.Sorted(slices.Values(known)), ", "))
+			t.parser.problem(t.at(k), "%s has no key %q; the keys are %s", what, k, strings.Join(slices.Sorted(slices.Values(known)), ", "))
 		}
 	}
 }
@@ -297,13 +303,13 @@ func (t table) tables(key string) []table {
 		for _, e := range v {
 			m, ok := e.(map[string]any)
 			if !ok {
-				t.parser.problem(t.line(key), "%s holds something that is no table; write [[%s]] blocks", key, key)
+				t.parser.problem(t.at(key), "%s holds something that is no table; write [[%s]] blocks", key, key)
 				return nil
 			}
 			list = append(list, m)
 		}
 	default:
-		t.parser.problem(t.line(key), "%s is not an array of tables; write [[%s]] with two brackets", key, key)
+		t.parser.problem(t.at(key), "%s is not an array of tables; write [[%s]] with two brackets", key, key)
 		return nil
 	}
 	tables := make([]table, len(list))

@@ -139,6 +139,9 @@ func (g *Gateway) handle(w *answer, req *http.Request, rec *record) (abort bool)
 // turn asks the model and delivers its turn.
 func (g *Gateway) turn(ctx context.Context, w *answer, rec *record, c codec, r *Request) (abort bool) {
 	id := rec.BodySHA256[:24] // the same body gets the same answer, with the same ids
+	if g.opts.BeforeTurn != nil && !r.SideCall {
+		g.opts.BeforeTurn()
+	}
 	t, err := g.opts.Model.Turn(ctx, r)
 	if err != nil && ctx.Err() != nil {
 		rec.Error = "the client went away while the model answered"

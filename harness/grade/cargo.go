@@ -13,15 +13,17 @@ var (
 )
 
 // oneTest accepts the output of `cargo test --test NAME` only when exactly one test ran and
-// passed, none ignored, none filtered out. The format is that of Rust's libtest harness.
-//
-// The lines are printed by the test process, which links the submission: they cannot prove that
-// the check itself ran (see docs/isolation.md). That they are there, once, and say just this is
-// necessary, not sufficient.
-func oneTest(stdout []byte) error {
-	var runs, results int
+// passed, none ignored, none filtered out, and the token of its witness stands between the two
+// lines that say so, on a line of its own. The format is that of Rust's libtest harness.
+func oneTest(stdout []byte, token string) error {
+	var runs, results, tokens int
+	inOrder := true
 	for line := range bytes.SplitSeq(stdout, []byte("\n")) {
 		line = bytes.TrimRight(line, "\r")
+		if string(line) == token {
+			tokens++
+			inOrder = inOrder && runs == 1 && results == 0
+		}
 		if m := runningLine.FindSubmatch(line); m != nil {
 			runs++
 			if string(m[1]) != "1" {
@@ -41,6 +43,10 @@ func oneTest(stdout []byte) error {
 		return errors.New("cargo succeeded and no test result was printed")
 	case results > 1 || runs != 1:
 		return fmt.Errorf("%d test results and %d test runs in the output of one check", results, runs)
+	case tokens == 0:
+		return errors.New("a test result was printed, but the check was not seen to reach its end: the output is forged")
+	case tokens > 1 || !inOrder:
+		return errors.New("the check's end was reported more than once, or out of its place: the output is forged")
 	}
 	return nil
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const passed = "\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n"
+const token = "5eed"
+
+const passed = "\nrunning 1 test\ntest a ... \n5eed\nok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n"
 
 func TestOneTest(t *testing.T) {
 	line := func(state string, counts ...any) string {
@@ -23,6 +25,12 @@ func TestOneTest(t *testing.T) {
 		"CRLF":                       {strings.ReplaceAll(passed, "\n", "\r\n"), ""},
 		"without a time":             {strings.ReplaceAll(passed, "; finished in 0.00s", ""), ""},
 		"the test printed something": {"hello\n" + passed + "bye", ""},
+		"no token":                   {strings.ReplaceAll(passed, "5eed", ""), "forged"},
+		"another token":              {strings.ReplaceAll(passed, "5eed", "5eef"), "forged"},
+		"the token in a longer line": {strings.ReplaceAll(passed, "5eed", "5eed5eed"), "forged"},
+		"the token twice":            {strings.ReplaceAll(passed, "5eed", "5eed\n5eed"), "more than once"},
+		"the token before the run":   {"5eed\n" + strings.ReplaceAll(passed, "5eed", ""), "out of its place"},
+		"the token after the result": {strings.ReplaceAll(passed, "5eed", "") + "5eed\n", "out of its place"},
 		"none":                       {"\nrunning 0 tests\n\n" + line("ok", 0, 0, 0, 0, 0), "0 tests ran"},
 		"two":                        {"\nrunning 2 tests\n\n" + line("ok", 2, 0, 0, 0, 0), "2 tests ran"},
 		"one said, two passed":       {"running 1 test\n" + line("ok", 2, 0, 0, 0, 0), "not exactly one passed"},
@@ -48,7 +56,7 @@ func TestOneTest(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := oneTest([]byte(tt.out))
+			err := oneTest([]byte(tt.out), token)
 			if tt.err == "" {
 				assert.NoError(t, err)
 				return
@@ -65,12 +73,13 @@ func FuzzOneTest(f *testing.F) {
 	f.Add([]byte(strings.ReplaceAll(passed, "\n", "\r\n")))
 	f.Add([]byte("running 0 tests\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out"))
 	f.Fuzz(func(t *testing.T, out []byte) {
-		err := oneTest(out)
+		err := oneTest(out, token)
 		s := string(out)
 		if err == nil {
 			require.Contains(t, s, "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out")
 			require.Contains(t, s, "running 1 test")
-			require.Error(t, oneTest(append(out, "\n"+passed...)), "a second result is never accepted")
+			require.Contains(t, s, token)
+			require.Error(t, oneTest(append(out, "\n"+passed...), token), "a second result is never accepted")
 			return
 		}
 		require.Less(t, len(err.Error()), 1000)

@@ -20,6 +20,7 @@ import (
 	"github.com/proctor-evals/proctor/harness/sandbox"
 	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/workspace"
+	"github.com/proctor-evals/proctor/internal/treecopy"
 )
 
 // Input is what a grading works from.
@@ -34,6 +35,8 @@ type Input struct {
 	CargoBin   string // the toolchain's own bin folder
 	Quota      sandbox.Quota
 	Out        string // where the steps' output is kept
+	// Blocked, if set, is why nothing may be graded: an infrastructure error.
+	Blocked error
 	// OnStep, if set, is told each step's name as it starts.
 	OnStep func(name string)
 }
@@ -63,12 +66,16 @@ func Code(ctx context.Context, in Input) *result.Code {
 type grading struct {
 	Input
 	code *result.Code
+	lock []byte // Cargo.lock as the build left it
 }
 
 // run fills in the verdicts; its error is an infrastructure error.
 func (g *grading) run(ctx context.Context) error {
 	if err := os.MkdirAll(g.Out, 0o755); err != nil {
 		return err
+	}
+	if g.Blocked != nil {
+		return g.Blocked
 	}
 	g.code.InvalidSubmission = invalid(g.Submission, g.Task.Editable)
 	if len(g.code.InvalidSubmission) > 0 {
@@ -81,17 +88,9 @@ func (g *grading) run(ctx context.Context) error {
 	if _, err := exec.LookPath(filepath.Join(g.CargoBin, "cargo")); err != nil {
 		return fmt.Errorf("the Rust toolchain: %w", err)
 	}
-	first, err := g.copy()
-	if err != nil {
-		return err
-	}
-	defer first.remove()
-	g.code.Build, err = g.step(ctx, first, "build", nil, "build", "--offline")
-	if err != nil || g.code.Build != result.Pass {
-		return err
-	}
-	g.code.CargoTestLib, err = g.step(ctx, first, "test-lib", nil, "test", "--offline", "--lib")
-	if err != nil {
+	g.code.Suspicious = suspicious(g.Submission.Dir, g.Task.Editable)
+	built, err := g.own(ctx)
+	if err != nil || !built {
 		return err
 	}
 	for _, check := range g.Task.Checks {
@@ -102,12 +101,7 @@ func (g *grading) run(ctx context.Context) error {
 		g.code.Hidden[check.Name] = v
 	}
 	if g.Task.FmtCheck {
-		c, err := g.copy()
-		if err != nil {
-			return err
-		}
-		defer c.remove()
-		v, err := g.step(ctx, c, "fmt", nil, "fmt", "--check")
+		v, err := g.format(ctx)
 		if err != nil {
 			return err
 		}
@@ -116,71 +110,138 @@ func (g *grading) run(ctx context.Context) error {
 	return nil
 }
 
-func (g *grading) hidden(ctx context.Context, check task.Check) (result.Verdict, error) {
+// own builds the submission and runs its own tests, in one copy. The copy is gone when it returns: what
+// its tests wrote must not take the room of the next.
+func (g *grading) own(ctx context.Context) (built bool, err error) {
+	c, err := g.copy()
+	if err != nil {
+		return false, err
+	}
+	defer c.remove()
+	if g.code.Build, err = g.build(ctx, c); err != nil || g.code.Build != result.Pass {
+		return false, err
+	}
+	g.code.CargoTestLib, err = g.step(ctx, c, "test-lib", "test", "--offline", "--lib")
+	return true, err
+}
+
+// build is the first step. What it wrote as Cargo.lock goes into the copies of the later ones.
+func (g *grading) build(ctx context.Context, c *gradingCopy) (result.Verdict, error) {
+	if problem := g.steers(c.path("project")); problem != "" {
+		g.code.Reasons["build"] = problem
+		return result.Fail, nil
+	}
+	v, err := g.step(ctx, c, "build", "build", "--offline")
+	if err != nil || v != result.Pass {
+		return v, err
+	}
+	lock, cut, err := treecopy.ReadFile(c.path("project"), "Cargo.lock", maxLock)
+	if err == nil && !cut {
+		g.lock = lock
+	}
+	return v, nil
+}
+
+// format checks the format in a copy of its own, by the starter's configuration.
+func (g *grading) format(ctx context.Context) (result.Verdict, error) {
 	c, err := g.copy()
 	if err != nil {
 		return "", err
 	}
 	defer c.remove()
-	if err := c.addCheck(check); err != nil {
+	if err := g.ownFormat(c); err != nil {
 		return "", err
 	}
-	return g.step(ctx, c, "hidden-"+check.Name, oneTest, "test", "--offline", "--test", check.Name)
+	return g.step(ctx, c, "fmt", "fmt", "--check")
 }
 
-// step runs cargo in a copy. accept, when given, must agree besides the exit code.
-func (g *grading) step(ctx context.Context, c *gradingCopy, name string, accept func(stdout []byte) error, args ...string) (result.Verdict, error) {
+// step runs one cargo command in a copy, under a deadline of its own.
+func (g *grading) step(ctx context.Context, c *gradingCopy, name string, args ...string) (result.Verdict, error) {
+	g.announce(name)
+	ctx, cancel := g.deadline(ctx)
+	defer cancel()
+	return g.launch(ctx, c, launch{step: name, files: name, args: args})
+}
+
+func (g *grading) announce(step string) {
 	if g.OnStep != nil {
-		g.OnStep(name)
+		g.OnStep(step)
 	}
-	stdout, err := os.Create(filepath.Join(g.Out, name+".stdout"))
+}
+
+func (g *grading) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, g.Task.Deadlines.Grading, errStepDeadline)
+}
+
+// launch is one launch of cargo.
+type launch struct {
+	step        string // whose reason is given
+	files       string // the output files' name
+	args        []string
+	compiles    bool                      // a hidden check is compiled, not run
+	keepProject bool                      // the project may not be written
+	accept      func(stdout []byte) error // when given, must agree besides the exit code
+}
+
+func (g *grading) launch(ctx context.Context, c *gradingCopy, l launch) (result.Verdict, error) {
+	name, args := l.step, l.args
+	stdout, err := os.Create(filepath.Join(g.Out, l.files+".stdout"))
 	if err != nil {
 		return "", err
 	}
 	defer stdout.Close()
-	stderr, err := os.Create(filepath.Join(g.Out, name+".stderr"))
+	stderr, err := os.Create(filepath.Join(g.Out, l.files+".stderr"))
 	if err != nil {
 		return "", err
 	}
 	defer stderr.Close()
-
-	stepCtx, cancel := context.WithTimeoutCause(ctx, g.Task.Deadlines.Grading, errStepDeadline)
-	defer cancel()
-	ended, err := g.Sandbox.Run(stepCtx, sandbox.Launch{
+	free, err := freeSpace(c.dir)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	if free < leastFree {
+		return "", fmt.Errorf("%s: the disk of the scratch is full: %d MiB are free, and a step needs %d; make room and grade again", name, free>>20, leastFree>>20)
+	}
+	ended, err := g.Sandbox.Run(ctx, sandbox.Launch{
 		Argv: append([]string{filepath.Join(g.CargoBin, "cargo")}, args...),
 		Env:  c.env(g.CargoBin), Dir: c.path("project"), Home: c.path("home"),
-		Policy: c.policy(g.Denied, g.Readable), PolicyFile: c.path("srt.json"), StartFile: c.path("bin", "start"),
+		Policy: c.policy(g.Denied, g.Readable, l.keepProject), PolicyFile: c.path("srt.json"), StartFile: c.path("bin", "start"),
 		Stdout: stdout, Stderr: stderr, MaxOutput: maxStepOutput, Quota: g.Quota,
 	})
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	switch {
+	case len(ended.Survivors) > 0: // they could reach into the next step
+		return "", fmt.Errorf("%s: processes %v could not be killed", name, ended.Survivors)
 	case errors.Is(ended.Cause, errStepDeadline):
 		g.code.Reasons[name] = fmt.Sprintf("not finished after %s", g.Task.Deadlines.Grading)
 		return result.Timeout, nil
 	case errors.Is(ended.Cause, sandbox.ErrOutputLimit):
 		g.code.Reasons[name] = fmt.Sprintf("printed more than %d bytes", int64(maxStepOutput))
 		return result.Fail, nil
-	case errors.Is(ended.Cause, sandbox.ErrDiskLimit), errors.Is(ended.Cause, sandbox.ErrFileLimit):
+	case sandbox.LimitCause(ended.Cause) != "":
 		g.code.Reasons[name] = ended.Cause.Error()
 		return result.Fail, nil
-	case len(ended.Survivors) > 0:
-		return "", fmt.Errorf("%s: processes %v could not be killed", name, ended.Survivors)
 	case ended.Cause != nil:
 		return "", fmt.Errorf("%s: interrupted: %w", name, ended.Cause)
 	case !ended.Started:
 		return "", fmt.Errorf("%s: the sandbox did not start: %s", name, ended.Diagnosis)
+	case ended.ExitCode != 0 && g.diskFull(c, free):
+		return "", fmt.Errorf("%s: the disk of the scratch became full, and not by what the step wrote; make room and grade again", name)
 	case ended.ExitCode != 0:
 		g.code.Reasons[name] = fmt.Sprintf("cargo %s: exit code %d", strings.Join(args, " "), ended.ExitCode)
+		if l.compiles {
+			g.code.Reasons[name] += ": the check does not compile with the submission"
+		}
 		return result.Fail, nil
 	}
-	if accept != nil {
+	if l.accept != nil {
 		out, err := os.ReadFile(stdout.Name())
 		if err != nil {
 			return "", err
 		}
-		if err := accept(out); err != nil {
+		if err := l.accept(out); err != nil {
 			g.code.Reasons[name] = err.Error()
 			return result.Fail, nil
 		}
@@ -190,6 +251,9 @@ func (g *grading) step(ctx context.Context, c *gradingCopy, name string, accept 
 
 var errStepDeadline = errors.New("grading deadline")
 
+// maxLock caps the Cargo.lock that is carried on, in bytes.
+const maxLock = 4 << 20
+
 // maxStepOutput caps what one step may print, in bytes.
 const maxStepOutput = 64 << 20
 
@@ -197,11 +261,7 @@ const maxStepOutput = 64 << 20
 // or in the way to one, that is not a regular file or a folder.
 func invalid(s *workspace.Submission, editable []string) []string {
 	var out []string
-	concerns := func(rel string) bool {
-		return rel == "." || slices.ContainsFunc(editable, func(e string) bool {
-			return rel == e || strings.HasPrefix(rel, e+"/") || strings.HasPrefix(e, rel+"/")
-		})
-	}
+	concerns := func(rel string) bool { return rel == "." || onTheWay(editable, rel) }
 	for _, skipped := range s.Report.Skipped {
 		if concerns(skipped.Path) {
 			out = append(out, fmt.Sprintf("%q is %s", skipped.Path, skipped.Kind.Phrase()))
@@ -217,4 +277,17 @@ func invalid(s *workspace.Submission, editable []string) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// onTheWay reports whether a path of the submission is an editable path, below one or above one. "."
+// is the whole project.
+func onTheWay(editable []string, rel string) bool {
+	return slices.ContainsFunc(editable, func(e string) bool {
+		return within(rel, e) || strings.HasPrefix(e, rel+"/")
+	})
+}
+
+// within reports whether rel is the editable path or below it.
+func within(rel, editable string) bool {
+	return editable == "." || rel == editable || strings.HasPrefix(rel, editable+"/")
 }

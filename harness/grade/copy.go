@@ -6,11 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness/sandbox"
-	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/workspace"
 	"github.com/proctor-evals/proctor/internal/treecopy"
 )
@@ -59,9 +57,7 @@ func (g *grading) fill(c *gradingCopy) error {
 	report, err := treecopy.Copy(c.path("project"), g.Submission.Dir, treecopy.CopyOptions{
 		Overwrite: true,
 		Options: treecopy.Options{Untrusted: true, Ignore: func(rel string) bool {
-			return !slices.ContainsFunc(g.Task.Editable, func(e string) bool {
-				return rel == e || strings.HasPrefix(rel, e+"/") || strings.HasPrefix(e, rel+"/")
-			})
+			return !onTheWay(g.Task.Editable, rel)
 		}},
 	})
 	if err != nil {
@@ -70,7 +66,14 @@ func (g *grading) fill(c *gradingCopy) error {
 	if len(report.Skipped) > 0 {
 		return fmt.Errorf("the kept submission changed: %q", report.Skipped)
 	}
-	return nil
+	if g.lock == nil {
+		return nil
+	}
+	// The copy has just been made, and nothing has run in it.
+	if err := removeAny(c.path("project", "Cargo.lock")); err != nil {
+		return err
+	}
+	return os.WriteFile(c.path("project", "Cargo.lock"), g.lock, 0o644)
 }
 
 func removeAny(path string) error {
@@ -87,33 +90,6 @@ func removeAny(path string) error {
 	return os.Remove(path)
 }
 
-// addCheck puts one hidden check into the copy, over anything of its name.
-func (c *gradingCopy) addCheck(check task.Check) error {
-	data, err := os.ReadFile(check.File)
-	if err != nil {
-		return fmt.Errorf("hidden check %s: %w", check.Name, err)
-	}
-	tests := c.path("project", "tests")
-	if info, err := os.Lstat(tests); err == nil && !info.IsDir() {
-		if err := os.Remove(tests); err != nil {
-			return fmt.Errorf("hidden check %s: %w", check.Name, err)
-		}
-	}
-	if err := os.MkdirAll(tests, 0o755); err != nil {
-		return fmt.Errorf("hidden check %s: %w", check.Name, err)
-	}
-	// tests/NAME/main.rs would be a second target of the same name.
-	for _, rel := range []string{check.Name + ".rs", check.Name} {
-		if err := removeAny(filepath.Join(tests, rel)); err != nil {
-			return fmt.Errorf("hidden check %s: %w", check.Name, err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(tests, check.Name+".rs"), data, 0o644); err != nil {
-		return fmt.Errorf("hidden check %s: %w", check.Name, err)
-	}
-	return nil
-}
-
 func (c *gradingCopy) env(cargoBin string) map[string]string {
 	return map[string]string{
 		"HOME": c.path("home"), "TMPDIR": c.path("tmp"), "CARGO_HOME": c.path("cargo-home"),
@@ -122,12 +98,15 @@ func (c *gradingCopy) env(cargoBin string) map[string]string {
 	}
 }
 
-func (c *gradingCopy) policy(denied []string, readable workspace.Readable) sandbox.Policy {
+func (c *gradingCopy) policy(denied []string, readable workspace.Readable, keepProject bool) sandbox.Policy {
 	p := sandbox.Policy{DenyRead: denied}
 	for _, f := range []string{"project", "home", "cargo-home", "tmp", "target"} {
 		p.AllowWrite = append(p.AllowWrite, c.path(f))
 	}
 	p.AllowRead = append(append(p.AllowRead, p.AllowWrite...), c.path("fixtures"), c.path("bin"))
+	if keepProject {
+		p.AllowWrite = p.AllowWrite[1:]
+	}
 	p.AllowRead = append(p.AllowRead, readable.Paths()...)
 	return p
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/proctor-evals/proctor/harness/result"
-	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/workspace"
 )
 
@@ -40,6 +39,44 @@ func TestInvalidSubmission(t *testing.T) {
 			write(t, dir, map[string]string{"src": "a file"})
 		}, `"src" is not a folder`},
 		"a FIFO": {[]string{"src"}, func(t *testing.T, dir string) { require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "src/f"), 0o644)) }, `"src/f" is a FIFO`},
+		"a link in the middle of a path": {[]string{"src/a/b"}, func(t *testing.T, dir string) {
+			require.NoError(t, os.Symlink("../tests", filepath.Join(dir, "src/a")))
+		}, `"src/a" is a symbolic link`},
+		"a hard link": {[]string{"src"}, func(t *testing.T, dir string) {
+			require.NoError(t, os.Link(filepath.Join(dir, "Cargo.toml"), filepath.Join(dir, "src/h.rs")))
+		}, `"src/h.rs" is a file with more than one hard link`},
+		"a socket": {[]string{"src"}, func(t *testing.T, dir string) {
+			fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+			require.NoError(t, err)
+			defer syscall.Close(fd)
+			t.Chdir(filepath.Join(dir, "src")) // a socket's path holds 107 bytes
+			require.NoError(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: "s"}))
+		}, `"src/s" is a socket`},
+		"a device": {[]string{"src"}, func(t *testing.T, dir string) {
+			if os.Geteuid() != 0 {
+				t.Skip("only root makes devices")
+			}
+			require.NoError(t, syscall.Mknod(filepath.Join(dir, "src/d"), syscall.S_IFCHR|0o666, 1<<8|3))
+		}, `"src/d" is a device`},
+		"a set-user-ID bit": {[]string{"src"}, func(t *testing.T, dir string) {
+			require.NoError(t, os.Chmod(filepath.Join(dir, "src/lib.rs"), 0o755|os.ModeSetuid))
+		}, `"src/lib.rs" is a file with the set-user-ID`},
+		"a path that is too long": {[]string{"src"}, func(t *testing.T, dir string) {
+			long := filepath.Join(dir, "src", strings.Repeat(strings.Repeat("d", 200)+"/", 6))
+			require.NoError(t, os.MkdirAll(long, 0o755))
+		}, `is too long a path`},
+		"folders nested too deeply": {[]string{"src"}, func(t *testing.T, dir string) {
+			require.NoError(t, os.MkdirAll(filepath.Join(dir, "src", strings.Repeat("d/", 80)), 0o755))
+		}, `is nested too deeply`},
+		"a name that is no UTF-8": {[]string{"src"}, func(t *testing.T, dir string) {
+			write(t, dir, map[string]string{"src/caf\xe9.rs": "x"})
+		}, ""},
+		"a name of two lines": {[]string{"src"}, func(t *testing.T, dir string) {
+			write(t, dir, map[string]string{"src/a\nsrc/b\x1b[31m.rs": "x"})
+		}, ""},
+		"a set-user-ID bit elsewhere": {[]string{"src"}, func(t *testing.T, dir string) {
+			require.NoError(t, os.Chmod(filepath.Join(dir, "Cargo.toml"), 0o755|os.ModeSetuid))
+		}, ""},
 		"a link elsewhere": {[]string{"src"}, func(t *testing.T, dir string) {
 			require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "link")))
 		}, ""},
@@ -59,6 +96,10 @@ func TestInvalidSubmission(t *testing.T) {
 			require.NoError(t, err)
 			if tt.want == "" {
 				assert.Empty(t, invalid(in.Submission, in.Task.Editable))
+				// It can be copied to be graded.
+				c, err := (&grading{Input: in}).copy()
+				require.NoError(t, err)
+				c.remove()
 				return
 			}
 			in.OnStep = func(step string) { assert.Fail(t, "nothing may run", step) }
@@ -79,6 +120,8 @@ func TestGradingCopy(t *testing.T) {
 	}{
 		"a folder, replaced exactly": {[]string{"src"}, map[string]string{"src/lib.rs": "mine", "src/unused.rs": "-", "src/new/deep.rs": "new", "README": "mine", "Cargo.toml": "mine"},
 			map[string]string{"src/lib.rs": "mine", "src/unused.rs": "-", "src/new/deep.rs": "new", "README": "-", "Cargo.toml": starterFiles()["Cargo.toml"], "tests/existing.rs": "#[test]\nfn there() {}\n"}},
+		"the whole project": {[]string{"."}, map[string]string{"src/lib.rs": "mine", "tests/existing.rs": "-", "README": "mine"},
+			map[string]string{"src/lib.rs": "mine", "tests/existing.rs": "-", "README": "mine", "src/unused.rs": "not even Rust"}},
 		"one file": {[]string{"src/lib.rs"}, map[string]string{"src/lib.rs": "mine", "src/unused.rs": "mine", "src/new.rs": "new"},
 			map[string]string{"src/lib.rs": "mine", "src/unused.rs": "not even Rust", "src/new.rs": "-"}},
 		"a deleted file":             {[]string{"src/lib.rs"}, map[string]string{"src/lib.rs": "-"}, map[string]string{"src/lib.rs": "-", "src/unused.rs": "not even Rust"}},
@@ -122,9 +165,10 @@ func TestAddCheck(t *testing.T) {
 			c := &gradingCopy{dir: dir}
 			write(t, filepath.Join(dir, "project"), map[string]string{"src/lib.rs": ""})
 			write(t, filepath.Join(dir, "project"), tests)
-			check := task.Check{Name: "c", File: filepath.Join(write(t, t.TempDir(), map[string]string{"c.rs": valueCheck}), "c.rs")}
-			require.NoError(t, c.addCheck(check))
-			data, err := os.ReadFile(c.path("project/tests/c.rs"))
+			file, err := c.addCheck("c", valueCheck)
+			require.NoError(t, err)
+			assert.Equal(t, c.path("project/tests/c.rs"), file)
+			data, err := os.ReadFile(file)
 			require.NoError(t, err)
 			assert.Equal(t, valueCheck, string(data))
 			assert.NoDirExists(t, c.path("project/tests/c"))

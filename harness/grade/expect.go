@@ -24,6 +24,13 @@ type Evidence struct {
 	Registered []string
 	// Dialect is the registry dialect the release understood.
 	Dialect symposium.Dialect
+	// Session is the transcript's session, "" when it does not tell.
+	Session string
+	// Called says whether a tool call of that id is in the transcript; nil when that cannot be told.
+	Called func(id string) bool
+	// Seen is what was seen before the model's first answer; nil when the model was never asked. Then
+	// only what the trial left is there to decide from.
+	Seen *Seen
 	// Tampered says what the trial changed or wrote that Symposium's evidence rests on: the
 	// configuration, the evidence folder, an installed skill. Verdicts that rest on it are
 	// inconclusive.
@@ -89,8 +96,12 @@ func (e *expecter) sync() {
 	e.out.Sync.SessionStart = e.hook("sync.session_start", "SessionStart")
 	key := "sync.sync_recorded"
 	switch {
-	case e.tampered() != "":
-		e.out.Sync.SyncRecorded = e.say(key, result.Inconclusive, "%s", e.tampered())
+	case ev.Tampered.Config != "":
+		e.out.Sync.SyncRecorded = e.say(key, result.Inconclusive, "%s", ev.Tampered.Config)
+	case ev.Seen != nil && ev.Seen.Sync.Recorded:
+		e.out.Sync.SyncRecorded = result.Pass
+	case ev.Tampered.Evidence != "":
+		e.out.Sync.SyncRecorded = e.say(key, result.Inconclusive, "%s", ev.Tampered.Evidence)
 	case ev.Dialect != symposium.Registry:
 		// Releases that only know [[plugin-source]] keep no record (0.4.0 and before).
 		e.out.Sync.SyncRecorded = e.say(key, result.Inconclusive, "release: this cargo-agents keeps no sync record")
@@ -98,33 +109,44 @@ func (e *expecter) sync() {
 		e.out.Sync.SyncRecorded = e.say(key, result.Inconclusive, "%s", ev.Sync.Detail)
 	case !ev.Sync.Recorded:
 		e.out.Sync.SyncRecorded = e.say(key, result.Fail, "%s", ev.Sync.Detail)
+	case ev.Seen != nil:
+		e.out.Sync.SyncRecorded = e.say(key, result.Inconclusive, "the sync record came after the model's first answer, when the agent could write it")
 	default:
 		e.out.Sync.SyncRecorded = result.Pass
 	}
-}
-
-func (e *expecter) tampered() string {
-	if e.ev.Tampered.Config != "" {
-		return e.ev.Tampered.Config
-	}
-	return e.ev.Tampered.Evidence
 }
 
 // hook decides whether an event left a successful record. The trace has a line only for a hook
 // whose work succeeded, so one line is enough; the first is the one that counts.
 func (e *expecter) hook(key, event string) result.Verdict {
 	ev := e.ev
-	if t := e.tampered(); t != "" {
+	if t := ev.Tampered.Config; t != "" {
 		return e.say(key, result.Inconclusive, "%s", t)
 	}
 	if ev.Registered != nil && !slices.Contains(ev.Registered, event) {
 		return e.say(key, result.Inconclusive, "release: this cargo-agents registers no %s hook with this client", event)
 	}
-	if _, ok := ev.Trace.First(ev.Agent, event); ok {
-		return result.Pass
+	if ev.Seen != nil && slices.Contains(early, event) {
+		if _, ok, _ := ev.record(ev.Seen.Trace, event); ok {
+			return result.Pass // whatever became of the trace since
+		}
 	}
-	if !ev.Trace.Whole() {
+	if t := ev.Tampered.Evidence; t != "" {
+		return e.say(key, result.Inconclusive, "%s", t)
+	}
+	r, ok, odd := ev.record(ev.Trace, event)
+	switch {
+	case ok:
+		if why := ev.contradicted(event, r); why != "" {
+			return e.say(key, result.Inconclusive, "%s", why)
+		}
+		return result.Pass
+	case odd != "":
+		return e.say(key, result.Inconclusive, "%s", odd)
+	case !ev.Trace.Whole():
 		return e.say(key, result.Inconclusive, "the hook trace cannot be read whole: %d bad lines, cut %t %s", ev.Trace.Bad, ev.Trace.Cut, ev.Trace.Err)
+	case ev.Seen != nil && !ev.Trace.Extends(ev.Seen.Trace):
+		return e.say(key, result.Inconclusive, "the hook trace no longer holds what it held before the model's first answer")
 	}
 	return e.say(key, result.Fail, "no %s record in the hook trace", event)
 }
@@ -133,15 +155,20 @@ func (e *expecter) installed(skill string) *result.Verdict {
 	in, known := e.ev.Installed[skill]
 	key := "skills." + skill + ".installed"
 	v := result.Pass
+	before, seen := e.ev.seen(skill)
 	switch {
 	case !known:
 		v = e.say(key, result.Inconclusive, "nothing to compare the skill with")
 	case in.Unclear:
 		v = e.say(key, result.Inconclusive, "%s", in.Detail)
-	case in.Present && in.Marker && in.Matches:
+	case asPlugin(in) && seen && !before.Present:
+		v = e.say(key, result.Inconclusive, "the skill came after the model's first answer, when the agent could copy it there")
+	case asPlugin(in):
 		// What is there equals the plugin's, which the trial cannot read outside its registry copy.
 	case e.ev.Tampered.Skill[skill] != "":
 		v = e.say(key, result.Inconclusive, "%s; %s", e.ev.Tampered.Skill[skill], in.Detail)
+	case seen && asPlugin(before):
+		v = e.say(key, result.Inconclusive, "the skill was installed before the model's first answer and was changed since: %s", in.Detail)
 	default:
 		v = e.say(key, result.Fail, "%s", in.Detail)
 	}
@@ -152,7 +179,10 @@ func (e *expecter) notInstalled(skill string) *result.Verdict {
 	in, known := e.ev.Installed[skill]
 	key := "skills." + skill + ".not_installed"
 	v := result.Pass
+	before, seen := e.ev.seen(skill)
 	switch {
+	case seen && before.Present && !before.Unclear:
+		v = e.say(key, result.Fail, "the skill was in the skill folder before the model's first answer")
 	case !known:
 		v = e.say(key, result.Inconclusive, "the skill folder was not looked at")
 	case in.Unclear:
@@ -163,6 +193,10 @@ func (e *expecter) notInstalled(skill string) *result.Verdict {
 		v = e.say(key, result.Fail, "the skill is in the skill folder")
 	}
 	return &v
+}
+
+func asPlugin(in symposium.Installed) bool {
+	return in.Present && in.Marker && in.Matches && !in.Unclear
 }
 
 // used maps an observation to a verdict: loaded to one, attempted and not observed to the other,

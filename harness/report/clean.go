@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -50,6 +51,24 @@ func Clean(s string) string {
 		fmt.Fprintf(&b, "… (%d more bytes)", cut)
 	}
 	return b.String()
+}
+
+// CleanJSON makes JSON fit for a terminal without changing what it says: characters that do not
+// print, which JSON may hold as they are, become escapes.
+func CleanJSON(doc []byte) []byte {
+	out := make([]byte, 0, len(doc))
+	for i := 0; i < len(doc); {
+		r, size := utf8.DecodeRune(doc[i:])
+		if r >= 0x7f && (!unicode.IsPrint(r) || blank[r]) {
+			for _, unit := range utf16.Encode([]rune{r}) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
+			}
+		} else {
+			out = append(out, doc[i:i+size]...)
+		}
+		i += size
+	}
+	return out
 }
 
 // blank are the characters that count as printable and show nothing.

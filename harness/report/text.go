@@ -48,12 +48,26 @@ func Text(w io.Writer, b *result.Benchmark, dir string) error {
 	if b.Isolation == exploratory {
 		out.WriteString("exploratory: kept apart by the client's own sandbox alone, so nothing is compared\n")
 	}
+	if err := b.Check(); err != nil {
+		fmt.Fprintf(&out, "WRONG, do not use these numbers: %s\n", Clean(strings.ReplaceAll(err.Error(), "\n", "; ")))
+	}
 	names := order(b)
 	table(&out, b, names)
 	for _, c := range b.Comparisons {
 		fmt.Fprintf(&out, "%s against %s: %s\n", Clean(c.Treatment), Clean(c.Baseline), verdict(c))
+		if s := codeAlone(c); s != "" {
+			fmt.Fprintf(&out, "%s against %s, %s\n", Clean(c.Treatment), Clean(c.Baseline), s)
+		}
+	}
+	if b.NotCompared != "" {
+		fmt.Fprintf(&out, "not compared: %s\n", Clean(b.NotCompared))
 	}
 	for _, name := range names {
+		for _, line := range []string{tries(b.Configurations[name]), cost(b.Configurations[name])} {
+			if line != "" {
+				fmt.Fprintf(&out, "%s: %s\n", Clean(name), line)
+			}
+		}
 		for _, line := range notCounted(b.Configurations[name]) {
 			fmt.Fprintf(&out, "%s: %s\n", Clean(name), line)
 		}

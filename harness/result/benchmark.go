@@ -19,6 +19,10 @@ type Benchmark struct {
 	// Look says how many batches of this content, client and model exist, this one included;
 	// looking again and again until a verdict appears makes false verdicts likelier.
 	Look int `json:"look"`
+	// ChecksHash identifies what the counted submissions were graded with; null when none was graded,
+	// or not all with the same. NotCompared then says in words why nothing is compared, else it is "".
+	ChecksHash  *string `json:"checks_hash"`
+	NotCompared string  `json:"not_compared,omitempty"`
 
 	strays strays // fields of a newer writer
 }
@@ -48,6 +52,10 @@ type Counts struct {
 	CodeJudged   int      `json:"code_judged"`
 	// PassAll says whether every eligible trial succeeded; null with none.
 	PassAll *bool `json:"pass_all"`
+	// PassAt is pass@k: the estimated chance that at least one of k trials succeeds; PassHat is pass^k,
+	// that all of them do. By k, for each of PassKs; null with fewer than k eligible trials.
+	PassAt  map[string]*float64 `json:"pass_at"`
+	PassHat map[string]*float64 `json:"pass_hat"`
 	// Causes counts setup failures, cancellations, exclusions and failed executions by cause.
 	Causes Causes `json:"causes"`
 	// ObservedLoad is per skill; each skill's counts add up to Eligible.
@@ -82,10 +90,12 @@ type LoadCounts struct {
 	Unknown     int `json:"unknown"`
 }
 
-// Mean is a mean over the trials that report the number; null over none.
+// Mean is a mean over the trials that report the number; null over none. CI95 is its t-interval;
+// null over fewer than two, which show no spread.
 type Mean struct {
-	Mean   *float64 `json:"mean"`
-	Trials int      `json:"trials"`
+	Mean   *float64    `json:"mean"`
+	Trials int         `json:"trials"`
+	CI95   *[2]float64 `json:"ci95"`
 }
 
 // Cost are mean costs of a set of trials. Tokens is input + output + both cache counts.
@@ -154,9 +164,21 @@ type Comparison struct {
 	Reason string `json:"reason"`
 	// Bounds are the ways of counting that decide: the plain one first, the ends, and the worst.
 	Bounds []Bound `json:"bounds"`
-	// CodePassDiff is the difference of code pass rates.
-	CodePassDiff *float64   `json:"code_pass_rate_diff"`
-	Means        DeltaCosts `json:"means"`
+	// CodePassDiff is the difference of code pass rates; Code says more of it.
+	CodePassDiff *float64       `json:"code_pass_rate_diff"`
+	Code         CodeComparison `json:"code"`
+	Means        DeltaCosts     `json:"means"`
+}
+
+// CodeComparison compares the code alone, over the trials whose code was graded to a verdict. It tells
+// a skill that does not help from one that was not delivered. It is descriptive: the verdict is the
+// Comparison's.
+type CodeComparison struct {
+	Treatment [2]int      `json:"treatment"` // code passed, of
+	Baseline  [2]int      `json:"baseline"`
+	Diff      *float64    `json:"diff"`
+	CI95      *[2]float64 `json:"ci95"` // Newcombe, method 10
+	P         *float64    `json:"p"`    // Boschloo, or Fisher above stats.BoschlooLimit trials
 }
 
 // Bound is the comparison under one way of counting what could not be counted.

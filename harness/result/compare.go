@@ -31,7 +31,7 @@ func methodOf(trials int) string {
 func Compare(treatmentName string, t Counts, baselineName string, b Counts) Comparison {
 	c := Comparison{
 		Treatment: treatmentName, Baseline: baselineName, Method: methodOf(t.Eligible + b.Eligible), Verdict: CannotTell,
-		CodePassDiff: minus(t.CodePassRate, b.CodePassRate), Means: deltaCosts(t.Cost, b.Cost), Bounds: []Bound{},
+		CodePassDiff: minus(t.CodePassRate, b.CodePassRate), Code: compareCode(t, b), Means: deltaCosts(t.Cost, b.Cost), Bounds: []Bound{},
 	}
 	p := stats.Boschloo(t.Succeeded, t.Eligible, b.Succeeded, b.Eligible)
 	diff, lo, hi, ok := stats.Newcombe(t.Succeeded, t.Eligible, b.Succeeded, b.Eligible)
@@ -56,6 +56,15 @@ func Compare(treatmentName string, t Counts, baselineName string, b Counts) Comp
 	var complete bool
 	c.Bounds, complete = ways.bounds(p <= Alpha)
 	c.Verdict, c.Reason = judge(c.Bounds, t, b, complete)
+	return c
+}
+
+func compareCode(t, b Counts) CodeComparison {
+	c := CodeComparison{Treatment: [2]int{t.CodePassed, t.CodeJudged}, Baseline: [2]int{b.CodePassed, b.CodeJudged}}
+	if diff, lo, hi, ok := stats.Newcombe(t.CodePassed, t.CodeJudged, b.CodePassed, b.CodeJudged); ok && !t.impossible() && !b.impossible() {
+		p := stats.Boschloo(t.CodePassed, t.CodeJudged, b.CodePassed, b.CodeJudged)
+		c.Diff, c.CI95, c.P = &diff, &[2]float64{lo, hi}, &p
+	}
 	return c
 }
 

@@ -92,8 +92,9 @@ func TestCompare(t *testing.T) {
 func TestCompareNumbers(t *testing.T) {
 	treat, base := counts(4, 1, 0, 0), counts(2, 3, 0, 0)
 	treat.CodePassRate, base.CodePassRate = ptr(1.0), ptr(0.25)
-	treat.Cost.Eligible.Tokens, base.Cost.Eligible.Tokens = Mean{ptr(35100.0), 5}, Mean{ptr(38900.0), 5}
-	treat.Cost.Succeeded.AgentSecs = Mean{ptr(72.0), 4}
+	treat.CodePassed, treat.CodeJudged, base.CodePassed, base.CodeJudged = 4, 4, 1, 4
+	treat.Cost.Eligible.Tokens, base.Cost.Eligible.Tokens = Mean{Mean: ptr(35100.0), Trials: 5}, Mean{Mean: ptr(38900.0), Trials: 5}
+	treat.Cost.Succeeded.AgentSecs = Mean{Mean: ptr(72.0), Trials: 4}
 	c := Compare("a", treat, "b", base)
 	assert.Equal(t, []string{"a", "b"}, []string{c.Treatment, c.Baseline})
 	assert.InDelta(t, 0.4, *c.Diff, 1e-12)
@@ -102,6 +103,12 @@ func TestCompareNumbers(t *testing.T) {
 	assert.Less(t, c.CI95[0], *c.Diff)
 	assert.Greater(t, c.CI95[1], *c.Diff)
 	assert.InDelta(t, 0.75, *c.CodePassDiff, 1e-12)
+	assert.Equal(t, [2][2]int{{4, 4}, {1, 4}}, [2][2]int{c.Code.Treatment, c.Code.Baseline})
+	assert.InDelta(t, 0.75, *c.Code.Diff, 1e-12)
+	assert.InDelta(t, stats.Boschloo(4, 4, 1, 4), *c.Code.P, 0)
+	assert.Less(t, c.Code.CI95[0], 0.75)
+	nothing := Compare("a", counts(3, 0, 0, 0), "b", counts(1, 2, 0, 0)).Code
+	assert.True(t, nothing.Diff == nil && nothing.CI95 == nil && nothing.P == nil, "no code was judged: null, not 0")
 	assert.InDelta(t, -3800, *c.Means.Eligible.Tokens, 1e-9)
 	assert.Nil(t, c.Means.Succeeded.AgentSecs, "one side is unknown")
 	assert.Equal(t, MethodBoschloo, c.Method)
@@ -209,4 +216,45 @@ func TestDeltaWithOneArm(t *testing.T) {
 	d = DeltaOf(counts(4, 1, 0, 0), counts(2, 3, 0, 0))
 	assert.InDelta(t, 0.4, *d.SuccessRate, 1e-12)
 	assert.Nil(t, d.CodePassRate)
+}
+
+// TestVerdictIsMonotone: a success more for the treatment never makes its verdict worse, and one more for
+// the baseline never makes it better. Both for equal arms and others.
+func TestVerdictIsMonotone(t *testing.T) {
+	rank := map[Judgement]int{Hurts: 0, CannotTell: 1, Helps: 2}
+	for _, arm := range [][2]int{{1, 1}, {3, 3}, {5, 5}, {5, 4}, {10, 10}, {12, 7}, {20, 20}} {
+		judged := verdicts(arm[0], arm[1])
+		for s1 := range judged {
+			for s2, v := range judged[s1] {
+				if s1 > 0 {
+					require.GreaterOrEqual(t, rank[v], rank[judged[s1-1][s2]], "arms %v, %d against %d", arm, s1, s2)
+				}
+				if s2 > 0 {
+					require.LessOrEqual(t, rank[v], rank[judged[s1][s2-1]], "arms %v, %d against %d", arm, s1, s2)
+				}
+			}
+		}
+	}
+}
+
+// TestSmallExams pins what few trials can say: one trial settles nothing, a clean sweep of three does,
+// and a trial that went the other way does not forbid a verdict.
+func TestSmallExams(t *testing.T) {
+	for _, row := range []struct {
+		t, b Counts
+		want Judgement
+	}{
+		{counts(1, 0, 0, 0), counts(0, 1, 0, 0), CannotTell},
+		{counts(2, 0, 0, 0), counts(0, 2, 0, 0), CannotTell},
+		{counts(3, 0, 0, 0), counts(0, 3, 0, 0), Helps},
+		{counts(0, 3, 0, 0), counts(3, 0, 0, 0), Hurts},
+		{counts(5, 0, 0, 0), counts(0, 5, 0, 0), Helps},
+		{counts(5, 0, 0, 0), counts(1, 4, 0, 0), Helps},
+		{counts(4, 1, 0, 0), counts(0, 5, 0, 0), Helps},
+		{counts(4, 1, 0, 0), counts(1, 4, 0, 0), CannotTell},
+		{counts(5, 0, 0, 0), counts(5, 0, 0, 0), CannotTell},
+		{counts(0, 5, 0, 0), counts(0, 5, 0, 0), CannotTell},
+	} {
+		require.Equal(t, row.want, Compare("a", row.t, "b", row.b).Verdict, "%d of %d against %d of %d", row.t.Succeeded, row.t.Eligible, row.b.Succeeded, row.b.Eligible)
+	}
 }

@@ -147,14 +147,10 @@ func (n *counting) measure(t *Trial) {
 	}
 }
 
-// finish checks the equations and derives the rates and means.
+// finish derives the rates and means and checks the equations.
 func (n *counting) finish() (Counts, error) {
 	c := n.c
 	c.Eligible = len(n.eligible)
-	if c.Planned != c.SetupFailures+c.Cancelled+c.Started || c.Eligible != c.Started-c.Excluded.Isolation-c.Excluded.Grading ||
-		c.Eligible != c.Succeeded+c.Failed+c.Inconclusive {
-		return Counts{}, fmt.Errorf("counting: the counts do not add up, which is a fault of Proctor: %+v", c)
-	}
 	for skill, l := range n.loads {
 		// A trial that says nothing of a skill others observed is unknown, so that each skill's counts add up.
 		l.Unknown += c.Eligible - l.Loaded - l.Attempted - l.NotObserved - l.Unknown
@@ -175,7 +171,11 @@ func (n *counting) finish() (Counts, error) {
 		all := c.Succeeded == c.Eligible
 		c.PassAll = &all
 	}
+	c.PassAt, c.PassHat = passChances(c.Succeeded, c.Eligible)
 	c.Cost = Costs{Eligible: costOf(n.eligible), Succeeded: costOf(n.succeeded)}
+	if err := c.Check(); err != nil {
+		return Counts{}, fmt.Errorf("counting: a fault of Proctor: %w", err)
+	}
 	return c, nil
 }
 
@@ -235,6 +235,9 @@ func meanOf(trials []*Trial, get func(*Trial) *float64) Mean {
 	m := Mean{Trials: len(values)}
 	if mean, ok := stats.Mean(values); ok {
 		m.Mean = &mean
+	}
+	if lo, hi, ok := stats.MeanInterval(values); ok {
+		m.CI95 = &[2]float64{max(0, lo), hi} // no count and no time is below 0
 	}
 	return m
 }

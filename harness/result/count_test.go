@@ -79,7 +79,7 @@ func TestCountOfNothing(t *testing.T) {
 				assert.Nil(t, v, "%s must be null, not a number", f)
 			}
 			mean := fields["cost"].(map[string]any)["eligible"].(map[string]any)["tokens"]
-			assert.Equal(t, map[string]any{"mean": nil, "trials": 0.0}, mean)
+			assert.Equal(t, map[string]any{"mean": nil, "trials": 0.0, "ci95": nil}, mean)
 		})
 	}
 }
@@ -195,14 +195,69 @@ func TestCountCosts(t *testing.T) {
 	a[0].Timings.Setup, a[0].Timings.Grading = ptr(1000.0), ptr(1000.0)
 	c, err := Count(a)
 	require.NoError(t, err)
-	assert.Equal(t, Cost{
-		Tokens: Mean{ptr((116 + 220) / 2.0), 2}, Input: Mean{ptr(400.0), 3}, Output: Mean{ptr(15.0), 2},
-		CacheRead: Mean{ptr(5.0), 1}, CacheWrite: Mean{ptr(1.0), 1}, AgentSecs: Mean{ptr(4.0), 3},
-	}, c.Cost.Eligible)
-	assert.Equal(t, Cost{
-		Tokens: Mean{ptr((116 + 220) / 2.0), 2}, Input: Mean{ptr(150.0), 2}, Output: Mean{ptr(15.0), 2},
-		CacheRead: Mean{ptr(5.0), 1}, CacheWrite: Mean{ptr(1.0), 1}, AgentSecs: Mean{ptr(4.0), 1},
-	}, c.Cost.Succeeded)
+	mean := func(want float64, trials int, m Mean) {
+		t.Helper()
+		require.NotNil(t, m.Mean)
+		assert.InDelta(t, want, *m.Mean, 1e-9)
+		assert.Equal(t, trials, m.Trials)
+		if trials < 2 {
+			assert.Nil(t, m.CI95, "one trial shows no spread")
+			return
+		}
+		require.NotNil(t, m.CI95)
+		assert.True(t, 0 <= m.CI95[0] && m.CI95[0] <= want && want <= m.CI95[1], "%v in %v", want, *m.CI95)
+	}
+	e, s := c.Cost.Eligible, c.Cost.Succeeded
+	mean(168, 2, e.Tokens)
+	mean(400, 3, e.Input)
+	mean(15, 2, e.Output)
+	mean(5, 1, e.CacheRead)
+	mean(1, 1, e.CacheWrite)
+	mean(4, 3, e.AgentSecs)
+	mean(168, 2, s.Tokens)
+	mean(150, 2, s.Input)
+	mean(15, 2, s.Output)
+	mean(5, 1, s.CacheRead)
+	mean(1, 1, s.CacheWrite)
+	mean(4, 1, s.AgentSecs)
+	// Student's t with two degrees of freedom: 4 +- 4.3027 * 4 / sqrt(3), and no time is below 0.
+	assert.InDelta(t, 0, e.AgentSecs.CI95[0], 0)
+	assert.InDelta(t, 13.936551, e.AgentSecs.CI95[1], 1e-5)
+}
+
+func TestNoCostIsNull(t *testing.T) {
+	var a arm
+	a.add(2, Completed, Failed, "", Fail)
+	c, err := Count(a)
+	require.NoError(t, err)
+	b, err := json.Marshal(c.Cost.Eligible.Tokens)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"mean": null, "trials": 0, "ci95": null}`, string(b))
+}
+
+func TestCountPassChances(t *testing.T) {
+	for _, tc := range []struct{ eligible, succeeded int }{{0, 0}, {1, 1}, {2, 0}, {4, 4}, {5, 2}, {10, 9}, {12, 6}} {
+		var a arm
+		a.add(tc.succeeded, Completed, Succeeded, "", Pass).add(tc.eligible-tc.succeeded, Completed, Failed, "", Fail).add(3, Cancelled, "", "", "")
+		c, err := Count(a)
+		require.NoError(t, err)
+		require.Len(t, c.PassAt, len(PassKs))
+		require.Len(t, c.PassHat, len(PassKs))
+		for _, k := range PassKs {
+			at, hat := c.PassAt[fmt.Sprint(k)], c.PassHat[fmt.Sprint(k)]
+			require.Equal(t, k > tc.eligible, at == nil, "pass@%d of %+v: null with fewer trials, and only then", k, tc)
+			require.Equal(t, k > tc.eligible, hat == nil, "pass^%d of %+v", k, tc)
+			if at == nil {
+				continue
+			}
+			require.Equal(t, tc.succeeded == 0, *at == 0)
+			require.Equal(t, tc.succeeded == tc.eligible, *hat == 1)
+			if k == 1 {
+				require.Equal(t, *c.SuccessRate, *at)
+				require.Equal(t, *c.SuccessRate, *hat)
+			}
+		}
+	}
 }
 
 func TestUsageTotal(t *testing.T) {

@@ -35,6 +35,11 @@ func FuzzDecodeTrial(f *testing.F) {
 		twice, err := json.Marshal(second)
 		require.NoError(t, err)
 		require.Equal(t, string(once), string(twice))
+		for _, g := range second.Gradings {
+			if second.CountLatest(g.ChecksHash) {
+				require.Equal(t, second.Counting().Code, second.Code)
+			}
+		}
 		second.Decide()
 		if c, err := Count([]*Trial{&second}); err == nil {
 			_, err := json.Marshal(c)
@@ -61,6 +66,9 @@ func FuzzDecodeBenchmark(f *testing.F) {
 		}
 		_, err := json.Marshal(b)
 		require.NoError(t, err)
+		_ = b.Check()
+		_, err = json.Marshal(Summarize([]*Benchmark{&b, &b}))
+		require.NoError(t, err)
 		for _, c := range b.Configurations {
 			for _, d := range b.Configurations {
 				if large(c) || large(d) {
@@ -68,6 +76,38 @@ func FuzzDecodeBenchmark(f *testing.F) {
 				}
 				_, err := json.Marshal(Compare("a", c, "b", d))
 				require.NoError(t, err)
+			}
+		}
+	})
+}
+
+// FuzzDecodeRun: as FuzzDecodeTrial.
+func FuzzDecodeRun(f *testing.F) {
+	b, err := json.Marshal(Run{SchemaVersion: 1, RunID: "r", Batches: []Batch{{BatchID: "b", Detectable: DetectableAt(3, 3, 0, 0.5),
+		Trials: []PlannedTrial{{Name: "trial-1-without-symposium", State: Started}}}}, Summary: []Summary{{Tasks: 2, MeanDelta: ptr(0.5)}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte(`{"schema_version":1,"batches":[null,{"trials":[null],"detectable":[{"gain":1e308}]}],"summary":[{"seed":18446744073709551615}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var first Run
+		if decode(data, &first, &first.strays) != nil {
+			return
+		}
+		once, err := json.Marshal(first)
+		if err != nil {
+			require.ErrorContains(t, err, "Time.MarshalJSON")
+			return
+		}
+		var second Run
+		require.NoError(t, decode(once, &second, &second.strays), "%s", once)
+		twice, err := json.Marshal(second)
+		require.NoError(t, err)
+		require.Equal(t, string(once), string(twice))
+		for _, b := range second.Batches {
+			for _, d := range b.Detectable {
+				_ = d.String()
 			}
 		}
 	})

@@ -15,6 +15,8 @@ type Run struct {
 	Proctor       string     `json:"proctor"` // this program's version
 	Jobs          int        `json:"jobs"`
 	Batches       []Batch    `json:"batches"`
+	// Summary is what several tasks say together, for each configuration; see Summarize.
+	Summary []Summary `json:"summary,omitempty"`
 
 	strays strays // fields of a newer writer
 }
@@ -28,6 +30,9 @@ type Batch struct {
 	Isolation      string          `json:"isolation"`
 	Configurations []Configuration `json:"configurations"`
 	Rounds         int             `json:"rounds"`
+	// Detectable says what this number of trials could show, for guesses of the baseline's rate; empty
+	// where nothing is compared.
+	Detectable []Detectable `json:"detectable,omitempty"`
 	// Results is the batch's folder, relative to the folder that holds runs/.
 	Results string         `json:"results"`
 	Trials  []PlannedTrial `json:"trials"`

@@ -12,6 +12,8 @@ package result
 import (
 	"math"
 	"time"
+
+	"github.com/proctor-evals/proctor/internal/treecopy"
 )
 
 // SchemaVersion is written into every record. It changes when a field changes its meaning.
@@ -98,6 +100,9 @@ type Trial struct {
 	ObservedLoad map[string]string `json:"observed_load"`
 	Gateway      *Gateway          `json:"gateway"`
 
+	// Submission is what could not be kept of what the agent left; null in records of versions that did
+	// not say, and where there is no submission.
+	Submission   *Submission   `json:"submission"`
 	Code         *Code         `json:"code"`
 	Gradings     []Grading     `json:"gradings"`
 	Expectations *Expectations `json:"expectations"`
@@ -225,26 +230,38 @@ type Gateway struct {
 	Error     string `json:"error,omitempty"`
 }
 
+// Submission says what of the project is not in submission/: links, special files, what was too large.
+type Submission struct {
+	LeftOut []treecopy.Entry `json:"left_out"`
+}
+
 // Code are the verdicts on the submission's code.
 type Code struct {
-	Build               Verdict            `json:"build"`
-	CargoTestLib        Verdict            `json:"cargo_test_lib"`
-	Hidden              map[string]Verdict `json:"hidden"`
-	CargoFmtCheck       *Verdict           `json:"cargo_fmt_check"`
-	EditsOutside        []string           `json:"edits_outside_editable"`
-	InvalidSubmission   []string           `json:"invalid_submission,omitempty"`
-	Reasons             map[string]string  `json:"reasons,omitempty"`
-	InfrastructureError string             `json:"infrastructure_error,omitempty"`
-	Overall             Verdict            `json:"overall"`
+	Build             Verdict            `json:"build"`
+	CargoTestLib      Verdict            `json:"cargo_test_lib"`
+	Hidden            map[string]Verdict `json:"hidden"`
+	CargoFmtCheck     *Verdict           `json:"cargo_fmt_check"`
+	EditsOutside      []string           `json:"edits_outside_editable"`
+	InvalidSubmission []string           `json:"invalid_submission,omitempty"`
+	Reasons           map[string]string  `json:"reasons,omitempty"`
+	// Suspicious lists what in the editable paths could lead a grader astray. It is listed, never graded.
+	Suspicious          []string `json:"suspicious,omitempty"`
+	InfrastructureError string   `json:"infrastructure_error,omitempty"`
+	Overall             Verdict  `json:"overall"`
 }
 
 // Grading is one grading of the submission; the first is in grading/, a regrade in grading-2/.
 type Grading struct {
-	Folder     string    `json:"folder"`
-	Time       time.Time `json:"time"`
-	ChecksHash string    `json:"checks_hash"`
-	Reason     string    `json:"reason"`
-	Code       *Code     `json:"code"`
+	Folder string    `json:"folder"`
+	Time   time.Time `json:"time"`
+	// ChecksHash identifies everything the grading took from the evals root: see harness.checksHash.
+	ChecksHash string `json:"checks_hash"`
+	// Toolchain is the rustc that built it; "" in records of versions that did not say.
+	Toolchain string `json:"toolchain,omitempty"`
+	Reason    string `json:"reason"`
+	// Counts marks the grading that Code and Success mirror; see Trial.Counting.
+	Counts bool  `json:"counts"`
+	Code   *Code `json:"code"`
 }
 
 // Expectations are the task author's assertions, decided.

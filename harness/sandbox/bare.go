@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 
 	"github.com/proctor-evals/proctor/internal/proc"
 )
@@ -30,10 +29,15 @@ type Bare struct{ Bwrap string }
 // Mode implements Sandbox.
 func (Bare) Mode() string { return Exploratory }
 
-// Run implements Sandbox. It writes no policy and no start script, and passes no proxy.
+// Run implements Sandbox. It writes no policy and no start script, and passes no proxy. A shell says
+// on stderr that the process tree stands, then replaces itself with the program.
 func (s Bare) Run(ctx context.Context, l Launch) (Ended, error) {
-	if len(l.Argv) == 0 {
-		return Ended{}, errors.New("sandbox: no program to run")
+	if err := l.check(); err != nil {
+		return Ended{}, err
+	}
+	nonce, err := newNonce()
+	if err != nil {
+		return Ended{}, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -47,12 +51,18 @@ func (s Bare) Run(ctx context.Context, l Launch) (Ended, error) {
 	for name, value := range l.Env {
 		env = append(env, name+"="+value)
 	}
+	mark := &markWriter{mark: []byte(nonce + "\n"), next: budget.writer(l.Stderr)}
 	res, err := proc.Run(ctx, proc.Command{
-		Argv: l.Argv, Env: env, Dir: l.Dir, Stdin: l.Stdin,
-		Stdout: budget.writer(l.Stdout), Stderr: budget.writer(l.Stderr), Bwrap: s.Bwrap,
+		Argv: append([]string{"/bin/sh", "-c", `echo "$0" >&2; exec "$@"`, nonce}, withoutShells(l)...), Env: env, Dir: l.Dir, Stdin: l.Stdin,
+		Stdout: budget.writer(l.Stdout), Stderr: mark, Bwrap: s.Bwrap, MaxProcesses: l.Quota.processes(), MaxMemory: l.Quota.memory(),
 	})
+	mark.flush()
 	if err != nil {
 		return Ended{}, err
 	}
-	return Ended{Started: true, ExitCode: res.ExitCode, Cause: res.Cause, Elapsed: res.Elapsed, Survivors: res.Survivors}, nil
+	ended := Ended{Started: mark.seen, ExitCode: res.ExitCode, Cause: l.Quota.atEnd(res.Cause, l.Policy.AllowWrite), Elapsed: res.Elapsed, Survivors: res.Survivors}
+	if !mark.seen {
+		ended.Diagnosis = mark.diagnosis("bubblewrap", ended)
+	}
+	return ended, nil
 }

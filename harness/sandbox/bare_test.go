@@ -60,10 +60,11 @@ func TestBare(t *testing.T) {
 			"head -c 64000000 /dev/zero >f; exec sleep 600":             sandbox.ErrDiskLimit,
 			"for i in $(seq 400); do : >f$i; done; exec sleep 600":      sandbox.ErrFileLimit,
 			"(setsid head -c 64000000 /dev/zero >g &) ; exec sleep 600": sandbox.ErrDiskLimit,
+			"for i in $(seq 80); do sleep 600 & done; wait":             sandbox.ErrProcessLimit,
 		} {
 			own := newBox(t)
 			l := own.sh(t, "bare", script)
-			l.MaxOutput, l.Quota = 1<<20, sandbox.Quota{Bytes: 4 << 20, Files: 100}
+			l.MaxOutput, l.Quota = 1<<20, sandbox.Quota{Bytes: 4 << 20, Files: 100, Processes: 60}
 			ended, err := bare.Run(t.Context(), l)
 			require.NoError(t, err)
 			assert.ErrorIs(t, ended.Cause, want, script)
@@ -84,6 +85,21 @@ func TestBare(t *testing.T) {
 		require.NoError(t, err)
 		assert.ErrorContains(t, ended.Cause, "deadline")
 		assert.Zero(t, marked(t, mark))
+	})
+	// What did not run must not pass for a client that failed.
+	t.Run("bubblewrap that refuses", func(t *testing.T) {
+		fake := b.path("control", "fake-bwrap")
+		require.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\necho 'bwrap: fake refusal' >&2\nexit 1\n"), 0o755))
+		l := b.sh(t, "bare", "echo ran > ran")
+		ended, err := sandbox.Bare{Bwrap: fake}.Run(t.Context(), l)
+		require.NoError(t, err)
+		assert.False(t, ended.Started)
+		assert.Contains(t, ended.Diagnosis, "fake refusal")
+		assert.NoFileExists(t, b.path("work", "ran"))
+		require.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\nexit 1\n"), 0o755))
+		ended, err = sandbox.Bare{Bwrap: fake}.Run(t.Context(), l)
+		require.NoError(t, err)
+		assert.Equal(t, "bubblewrap ended with exit code 1 and no message", ended.Diagnosis)
 	})
 	t.Run("nothing to run", func(t *testing.T) {
 		_, err := bare.Run(t.Context(), sandbox.Launch{})

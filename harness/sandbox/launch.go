@@ -45,7 +45,8 @@ type Launch struct {
 	Dir    string
 	Policy Policy
 	// PolicyFile and StartFile are written for the launch, at places the policy does not let the
-	// program write; StartFile must be readable inside. Launches side by side need files of their own.
+	// program write; StartFile must be readable inside, and so are the files of its name with an ending
+	// beside it. Launches side by side need files of their own.
 	PolicyFile string
 	StartFile  string
 	Home       string // HOME of srt itself
@@ -55,7 +56,8 @@ type Launch struct {
 	Stderr io.Writer
 	// MaxOutput caps stdout and stderr together, in bytes; 0 means DefaultMaxOutput.
 	MaxOutput int64
-	// Quota bounds what the launch may leave in the folders its policy lets it write.
+	// Quota bounds what the launch may leave in the folders its policy lets it write, and what it may
+	// take of the machine meanwhile.
 	Quota Quota
 }
 
@@ -98,6 +100,9 @@ func (rt Runtime) Run(ctx context.Context, l Launch) (Ended, error) {
 		return Ended{}, fmt.Errorf("sandbox policy: %w", err)
 	}
 	if err := rt.writeQuietBwrap(quietFile(l.PolicyFile)); err != nil {
+		return Ended{}, err
+	}
+	if err := rt.writeConfinement(l); err != nil {
 		return Ended{}, err
 	}
 	nonce, err := newNonce()
@@ -157,7 +162,7 @@ func (rt Runtime) attempt(parent context.Context, l Launch, nonce string, env []
 		Argv: []string{rt.Node, rt.SRT, "--settings", l.PolicyFile, "/bin/sh", l.StartFile},
 		Env:  env, Dir: l.Dir, Stdin: l.Stdin,
 		Stdout: budget.writer(l.Stdout), Stderr: mark,
-		Bwrap: rt.Bwrap, PrivateTmp: rt.PrivateTmp,
+		Bwrap: rt.Bwrap, PrivateTmp: rt.PrivateTmp, MaxProcesses: l.Quota.processes(), MaxMemory: l.Quota.memory(),
 	})
 	if err != nil {
 		mark.flush()
@@ -165,14 +170,12 @@ func (rt Runtime) attempt(parent context.Context, l Launch, nonce string, env []
 	}
 	ended = Ended{Started: mark.seen, ExitCode: res.ExitCode, Cause: res.Cause, Elapsed: res.Elapsed, Survivors: res.Survivors}
 	if mark.seen {
+		ended.Cause = l.Quota.atEnd(ended.Cause, l.Policy.AllowWrite)
 		return ended, false, nil
 	}
 	retry = ended.Cause == nil && slices.ContainsFunc(wantOfTime, func(s string) bool { return bytes.Contains(mark.held, []byte(s)) })
 	mark.flush()
-	ended.Diagnosis = strings.TrimSpace(mark.head())
-	if ended.Diagnosis == "" && ended.Cause == nil {
-		ended.Diagnosis = fmt.Sprintf("srt ended with exit code %d and no message", res.ExitCode)
-	}
+	ended.Diagnosis = mark.diagnosis("srt", ended)
 	return ended, retry, nil
 }
 

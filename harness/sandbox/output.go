@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -102,3 +103,12 @@ func (m *markWriter) flush() {
 }
 
 func (m *markWriter) head() string { return strings.ToValidUTF8(m.pre.String(), "\uFFFD") }
+
+// diagnosis is what a sandbox that did not start had to say; call it after flush.
+func (m *markWriter) diagnosis(program string, ended Ended) string {
+	said := strings.TrimSpace(m.head())
+	if said == "" && ended.Cause == nil {
+		said = fmt.Sprintf("%s ended with exit code %d and no message", program, ended.ExitCode)
+	}
+	return said
+}

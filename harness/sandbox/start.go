@@ -52,14 +52,14 @@ func isCarrier(s string) bool {
 // shellsOwn are variables that some shells export of themselves.
 var shellsOwn = []string{"_", "OLDPWD", "PWD", "SHLVL"}
 
-// startScript is the first thing to run inside. It says on stderr that the sandbox stands, then
-// replaces itself with the program under exactly l.Env: everything srt added is dropped. Values
+// startScript is the first thing to run inside. It confines itself further (see confine), says on
+// stderr that the sandbox stands, and replaces itself with the program under exactly l.Env: everything
+// srt added is dropped. Values
 // travel in the environment under neutral names and are only named here, and the shell's own
 // built-ins put them in place, so that no file and no command line ever holds one: not that of a
 // process (which others on the machine can read) and not the one srt encodes into its variables.
 func startScript(l Launch, nonce string) (script string, env []string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "echo %s >&2\n", nonce)
 	keep := "V[0-9]*"
 	if l.Proxy {
 		keep += "|" + strings.Join(proxyNames, "|")
@@ -80,22 +80,28 @@ done
 		env = append(env, carrier+"="+l.Env[name])
 		fmt.Fprintf(&b, "export %s=\"$%s\"\nunset %s\n", name, carrier, carrier)
 	}
-	b.WriteString("exec")
-	// env would take a program with = in its path for an assignment.
-	if !strings.Contains(l.Argv[0], "=") {
-		b.WriteString(" /usr/bin/env")
-		for _, name := range shellsOwn {
-			if _, ok := l.Env[name]; !ok {
-				b.WriteString(" -u " + name)
-			}
-		}
-	}
-	for _, arg := range l.Argv {
+	b.WriteString(l.confine(nonce))
+	for _, word := range withoutShells(l) {
 		b.WriteByte(' ')
-		b.WriteString(Quote(arg))
+		b.WriteString(Quote(word))
 	}
 	b.WriteByte('\n')
 	return b.String(), env
+}
+
+// withoutShells is l's program, started without what a shell before it exported of itself.
+func withoutShells(l Launch) []string {
+	var argv []string
+	// env would take a program with = in its path for an assignment.
+	if !strings.Contains(l.Argv[0], "=") {
+		argv = append(argv, "/usr/bin/env")
+		for _, name := range shellsOwn {
+			if _, ok := l.Env[name]; !ok {
+				argv = append(argv, "-u", name)
+			}
+		}
+	}
+	return append(argv, l.Argv...)
 }
 
 // Quote makes s one word of a POSIX shell.

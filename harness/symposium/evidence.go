@@ -32,6 +32,35 @@ type HookRecord struct {
 	Agent  string          `json:"agent"`
 	Input  json.RawMessage `json:"input"`
 	Output json.RawMessage `json:"output"`
+	// Offset is where the line begins in the file, in bytes.
+	Offset int64 `json:"-"`
+}
+
+// Session is the session that the client told the hook, "" when it told none. Source of the names:
+// the clients' hook input (claude, codex: session_id; copilot: sessionId).
+func (r HookRecord) Session() string {
+	var in struct {
+		Session string `json:"session_id"`
+		Camel   string `json:"sessionId"`
+	}
+	if json.Unmarshal(r.Input, &in) != nil {
+		return ""
+	}
+	if in.Session == "" {
+		return in.Camel
+	}
+	return in.Session
+}
+
+// CallID is the tool call the hook was told of, "" when it was told none.
+func (r HookRecord) CallID() string {
+	var in struct {
+		ID string `json:"tool_use_id"`
+	}
+	if json.Unmarshal(r.Input, &in) != nil {
+		return ""
+	}
+	return in.ID
 }
 
 // Trace is a decoded hook trace.
@@ -43,7 +72,13 @@ type Trace struct {
 	// Err says why the file could not be read at all ("" when it could, or is not there).
 	Err     string
 	Present bool
+
+	data []byte // as read
 }
+
+// Extends says whether the file still begins with what it held when earlier was read. Hooks only
+// append.
+func (t Trace) Extends(earlier Trace) bool { return bytes.HasPrefix(t.data, earlier.data) }
 
 // ReadTrace reads evidence/hook-trace.jsonl.
 func ReadTrace(evidenceDir string) Trace {
@@ -58,8 +93,11 @@ func ReadTrace(evidenceDir string) Trace {
 }
 
 func decodeTrace(data []byte, cut bool) Trace {
-	t := Trace{Cut: cut, Present: true}
+	t := Trace{Cut: cut, Present: true, data: data}
+	var next int64
 	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		offset := next
+		next += int64(len(line)) + 1
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
 			continue
@@ -73,9 +111,27 @@ func decodeTrace(data []byte, cut bool) Trace {
 			t.Cut = true
 			break
 		}
+		r.Offset = offset
 		t.Records = append(t.Records, r)
 	}
 	return t
+}
+
+// Size is how many bytes of the file were read.
+func (t Trace) Size() int64 { return int64(len(t.data)) }
+
+// TraceSize is the size of the hook trace now, in bytes; 0 when there is none.
+func TraceSize(evidenceDir string) int64 {
+	root, err := os.OpenRoot(evidenceDir)
+	if err != nil {
+		return 0
+	}
+	defer root.Close()
+	info, err := root.Lstat("hook-trace.jsonl")
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
 }
 
 // First is the first record of an event by the given agent.

@@ -284,3 +284,51 @@ func TestLogs(t *testing.T) {
 		})
 	}
 }
+
+func TestHookRecordNames(t *testing.T) {
+	for input, want := range map[string][2]string{
+		`{"session_id":"a","tool_use_id":"t1"}`:  {"a", "t1"},
+		`{"sessionId":"b"}`:                      {"b", ""},
+		`{"session_id":"a","sessionId":"b"}`:     {"a", ""},
+		`{"session_id":7}`:                       {"", ""},
+		`null`:                                   {"", ""},
+		`"x"`:                                    {"", ""},
+		`{"session_id":"","tool_use_id":["t1"]}`: {"", ""},
+		``:                                       {"", ""},
+	} {
+		r := HookRecord{Input: []byte(input)}
+		assert.Equal(t, want, [2]string{r.Session(), r.CallID()}, input)
+	}
+}
+
+// A later reading of a trace tells what came since, and whether what was there still is.
+func TestTraceExtends(t *testing.T) {
+	const one, two = `{"event":"SessionStart","agent":"claude"}` + "\n", `{"event":"Stop","agent":"claude"}` + "\n"
+	read := func(text string) Trace {
+		dir := write(t, t.TempDir(), map[string]string{"hook-trace.jsonl": text})
+		trace := ReadTrace(dir)
+		assert.Equal(t, int64(len(text)), trace.Size())
+		assert.Equal(t, int64(len(text)), TraceSize(dir))
+		return trace
+	}
+	earlier := read(one)
+	later := read(one + "\n" + two)
+	assert.True(t, later.Extends(earlier))
+	assert.True(t, later.Extends(Trace{}), "nothing was there")
+	assert.True(t, earlier.Extends(earlier))
+	assert.False(t, earlier.Extends(later), "cut short")
+	assert.False(t, read(two+one).Extends(earlier), "put in front")
+	assert.False(t, Trace{}.Extends(earlier), "taken away")
+	assert.Equal(t, []int64{0, int64(len(one) + 1)}, []int64{later.Records[0].Offset, later.Records[1].Offset})
+	assert.Zero(t, TraceSize(t.TempDir()))
+	for name, make := range hostileFiles {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			make(t, filepath.Join(dir, "hook-trace.jsonl"))
+			assert.NotPanics(t, func() { TraceSize(dir) })
+		})
+	}
+	link := t.TempDir()
+	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(link, "hook-trace.jsonl")))
+	assert.Zero(t, TraceSize(link), "no link is followed")
+}

@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/BurntSushi/toml"
 	"go.yaml.in/yaml/v3"
@@ -109,33 +111,62 @@ func ReadSkill(path string) (Skill, error) {
 	if err != nil {
 		return Skill{}, err
 	}
-	name, description, err := frontMatter(data)
+	head, err := ReadFrontMatter(data)
 	if err != nil {
 		return Skill{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return Skill{Name: name, Description: description, Dir: filepath.Dir(path)}, nil
+	return Skill{Name: head.Name, Description: head.Description, Dir: filepath.Dir(path)}, nil
 }
 
-func frontMatter(data []byte) (name, description string, err error) {
+// FrontMatter is a SKILL.md in two parts.
+type FrontMatter struct {
+	YAML []byte // between the lines ---, with LF line ends
+	Line int    // the line of the file that YAML begins in, from 1
+	Body []byte // below the second line ---
+}
+
+var errNoFrontMatter = errors.New("no front matter: begin the file with a line ---, then `name:` and `description:`, then a line ---")
+
+// SplitFrontMatter takes a SKILL.md apart. CRLF line ends, a byte order mark and blank lines before
+// the first --- are accepted.
+func SplitFrontMatter(data []byte) (FrontMatter, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	data = bytes.TrimSpace(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")))
-	rest, ok := bytes.CutPrefix(data, []byte("---\n"))
-	head, _, found := bytes.Cut(rest, []byte("\n---"))
-	if !ok || !found {
-		return "", "", errors.New("no front matter: begin the file with a line ---, then `name:` and `description:`, then a line ---")
+	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	text := bytes.TrimSpace(data)
+	blank := bytes.Count(data[:len(data)-len(bytes.TrimLeftFunc(data, unicode.IsSpace))], []byte("\n"))
+	rest, ok := bytes.CutPrefix(text, []byte("---\n"))
+	if !ok {
+		return FrontMatter{}, errNoFrontMatter
+	}
+	head, body, found := bytes.Cut(append([]byte("\n"), rest...), []byte("\n---"))
+	if !found {
+		return FrontMatter{}, errNoFrontMatter
+	}
+	_, body, _ = bytes.Cut(body, []byte("\n"))
+	return FrontMatter{YAML: bytes.TrimPrefix(head, []byte("\n")), Line: blank + 2, Body: body}, nil
+}
+
+// Head is what every client reads of a SKILL.md's front matter.
+type Head struct{ Name, Description string }
+
+// ReadFrontMatter reads the name and description of a SKILL.md's text, which both must have.
+func ReadFrontMatter(data []byte) (Head, error) {
+	split, err := SplitFrontMatter(data)
+	if err != nil {
+		return Head{}, err
 	}
 	var fm struct {
 		Name        string `yaml:"name"`
 		Description string `yaml:"description"`
 	}
-	if err := yaml.Unmarshal(head, &fm); err != nil {
-		return "", "", fmt.Errorf("front matter: %w", err)
+	if err := yaml.Unmarshal(split.YAML, &fm); err != nil {
+		return Head{}, fmt.Errorf("front matter: %w", err)
 	}
 	if fm.Name == "" || fm.Description == "" {
-		return "", "", errors.New("front matter: name and description are required")
+		return Head{}, errors.New("front matter: name and description are required")
 	}
-	if fm.Name != filepath.Base(fm.Name) || fm.Name == "." || fm.Name == ".." {
-		return "", "", fmt.Errorf("front matter: the name %q is not a folder name", fm.Name)
+	if fm.Name != filepath.Base(fm.Name) || fm.Name == "." || fm.Name == ".." || strings.ContainsAny(fm.Name, "/\\\x00") {
+		return Head{}, fmt.Errorf("front matter: the name %q is not a folder name", fm.Name)
 	}
-	return fm.Name, fm.Description, nil
+	return Head{fm.Name, fm.Description}, nil
 }

@@ -97,12 +97,18 @@ func FuzzFrontMatter(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		name, description, err := frontMatter(data)
+		if split, err := SplitFrontMatter(data); err == nil {
+			require.GreaterOrEqual(t, split.Line, 2)
+			require.LessOrEqual(t, split.Line, 2+strings.Count(string(data), "\n"))
+			require.LessOrEqual(t, len(split.YAML)+len(split.Body), len(data))
+		}
+		head, err := ReadFrontMatter(data)
 		if err != nil {
 			return
 		}
-		require.NotEmpty(t, description)
-		require.Equal(t, filepath.Base(name), name)
-		require.NotContains(t, []string{"", ".", ".."}, name)
+		require.NotEmpty(t, head.Description)
+		require.Equal(t, filepath.Base(head.Name), head.Name)
+		require.NotContains(t, []string{"", ".", ".."}, head.Name)
+		require.NotContains(t, head.Name, "/")
 	})
 }

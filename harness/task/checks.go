@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -83,6 +84,11 @@ func (l *loader) check(dir, name string) {
 	case len(found.tests) > 1:
 		for _, a := range found.tests[1:] {
 			l.add(file, a.line, fmt.Sprintf("this is a second #[test] (the first is in line %d)", found.tests[0].line), "move it to a file of its own")
+		}
+	case len(found.tests) == 1 && len(found.other)+len(found.ignored) == 0:
+		var problem *TestProblem
+		if _, err := FindTest(string(data)); errors.As(err, &problem) {
+			l.add(file, problem.Line, problem.What, "write one plain, unconditional `#[test] fn name()`, at the top or in a module")
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/proctor-evals/proctor/internal/tomlspot"
 )
 
 // spec is a task.toml: its values, and where they stand. Values that were missing
@@ -85,7 +87,7 @@ func parse(file string, data []byte) (*spec, Problems) {
 		if errors.As(err, &bad) {
 			// The decoder's message can quote the file, and then spans lines.
 			p.Message = "not valid TOML: " + strings.ReplaceAll(strings.TrimSpace(bad.Message), "\n", " ")
-			p.Line, p.Col = max(bad.Position.Line, 1), bad.Position.Col
+			p.Line, p.Col = tomlspot.Of(text, bad)
 		}
 		d.problems = append(d.problems, p)
 		d.top = nil

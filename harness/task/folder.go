@@ -260,10 +260,16 @@ func (l *loader) create(rel, parent, name string) string {
 // agentNames are files and folders that give an agent instructions, skills, hooks
 // or history. In a trial only the configuration under test may bring any.
 var agentNames = []string{
-	".git", ".hg", ".jj",
-	".claude", ".agents", ".codex", ".copilot", ".opencode", ".symposium", ".mcp.json", "opencode.json", "opencode.jsonc",
-	"SYMPOSIUM.toml", "SKILL.md", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md",
+	".git", ".hg", ".jj", ".svn", ".bzr", ".pijul", "_darcs", ".gitmodules",
+	".claude", ".claude-plugin", ".agents", ".codex", ".copilot", ".opencode", ".symposium", ".gemini", ".kiro", ".goose",
+	".cursor", ".continue", ".windsurf", ".aider.conf.yml",
+	".mcp.json", "mcp.json", "opencode.json", "opencode.jsonc",
+	"SYMPOSIUM.toml", "SKILL.md", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENT.md", "AGENTS.override.md", "GEMINI.md",
+	".cursorrules", ".windsurfrules", ".clinerules", ".goosehints",
 }
+
+// githubNames are what Copilot reads below .github.
+var githubNames = []string{"copilot-instructions.md", "instructions", "skills", "agents", "hooks", "prompts", "chatmodes", "copilot"}
 
 // agentFiles reports what must not stand in a folder an agent sees: agentNames at
 // any depth, a skills folder or Cargo's target folder beside a Cargo.toml, and
@@ -278,10 +284,12 @@ func (l *loader) agentFiles(rel string, f *folder) {
 		message, fix := "", "remove it: only the configuration under test brings such files"
 		switch {
 		case slices.ContainsFunc(agentNames, func(n string) bool { return strings.EqualFold(n, base) }),
-			path.Base(parent) == ".github" && slices.Contains([]string{"copilot-instructions.md", "instructions", "skills", "agents", "hooks"}, base):
+			path.Base(parent) == ".github" && slices.Contains(githubNames, base):
 			message = fmt.Sprintf("%s reaches every trial's agent", printable(base))
 		case base == "skills" && e.Kind == treecopy.Directory && (parent == "." || f.has(parent+"/Cargo.toml")):
 			message = "a package's skills folder reaches every trial's agent"
+		case e.Kind == treecopy.Directory && bareRepository(f, e.Path), e.Kind == treecopy.File && path.Ext(base) == ".bundle":
+			message, fix = "this is a git history, in which a trial could read later work", "remove it"
 		case base == "target" && e.Kind == treecopy.Directory && f.has(path.Join(parent, "Cargo.toml")):
 			message, fix = "Cargo's build output would be copied into every trial and change the content hash", "remove it: cargo clean"
 		}
@@ -290,4 +298,9 @@ func (l *loader) agentFiles(rel string, f *folder) {
 			l.add(rel+"/"+e.Path, 0, message, fix)
 		}
 	}
+}
+
+// bareRepository reports whether a folder is a git repository without a project.
+func bareRepository(f *folder, dir string) bool {
+	return f.kind(dir+"/HEAD") == treecopy.File && f.kind(dir+"/objects") == treecopy.Directory && f.kind(dir+"/refs") == treecopy.Directory
 }

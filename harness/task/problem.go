@@ -46,12 +46,17 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// err is the sorted problems, or nil when there are none. Each is kept once: two
-// tasks may name the same broken fixture.
+// err is the sorted problems, or nil when there are none.
 func (ps Problems) err() error {
 	if len(ps) == 0 {
 		return nil
 	}
+	return ps.Sorted()
+}
+
+// Sorted is the problems by file and place. Each is kept once: two tasks may name
+// the same broken fixture.
+func (ps Problems) Sorted() Problems {
 	sorted := slices.Clone(ps)
 	slices.SortStableFunc(sorted, func(a, b Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), strings.Compare(a.Message, b.Message))

@@ -168,6 +168,42 @@ func LoadAll(evalsRoot string) ([]*Task, error) {
 	return all, l.problems.err()
 }
 
+// Sketch is a task as far as its files can be read.
+type Sketch struct {
+	// Task is the whole task when Valid. Else what is wrong has its default or is
+	// left out, and there is no content hash: good for more checks, not for trials.
+	Task  *Task
+	Valid bool
+}
+
+// Inspect loads the named tasks, valid or not, and returns all their problems,
+// sorted. No names means all tasks. The error is [*UnknownTaskError], or that the
+// evals root cannot be read.
+func Inspect(evalsRoot string, names ...string) ([]Sketch, Problems, error) {
+	known, err := Names(evalsRoot)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, nil, &UnknownTaskError{Name: name, Root: evalsRoot, Known: known}
+		}
+	}
+	if len(names) == 0 {
+		names = known
+	}
+	l, err := newLoader(evalsRoot)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []Sketch
+	for _, name := range names {
+		t, valid := l.sketch(name)
+		all = append(all, Sketch{t, valid})
+	}
+	return all, l.problems.Sorted(), nil
+}
+
 // loader collects the problems of the tasks of one evals root. Fixture and plugin
 // folders are looked at once.
 type loader struct {
@@ -189,7 +225,16 @@ const maxTaskFile = 256 << 10
 
 // task loads one task, or adds its problems and returns nil.
 func (l *loader) task(name string) *Task {
+	if t, valid := l.sketch(name); valid {
+		return t
+	}
+	return nil
+}
+
+// sketch loads what it can of a task and adds its problems.
+func (l *loader) sketch(name string) (t *Task, valid bool) {
 	before := len(l.problems)
+	nothing := &Task{Name: name, Root: l.root, Dir: filepath.Join(l.root, "tasks", name)}
 	dir := "tasks/" + name
 	if what := badName(name); what != "" {
 		l.add(dir, 0, fmt.Sprintf("the task's name %s", what), "rename the folder: "+nameRule)
@@ -205,25 +250,25 @@ func (l *loader) task(name string) *Task {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		l.add(file, 1, "the file is missing", "write it, or move the folder out of tasks/")
-		return nil
+		return nothing, false
 	case err != nil:
 		l.add(file, 1, "the file cannot be read: "+err.Error(), "make it a regular, readable file")
-		return nil
+		return nothing, false
 	case cut:
 		l.add(file, 1, "the file is larger than 256 KiB", "shorten it")
-		return nil
+		return nothing, false
 	}
 	s, problems := parse(file, data)
 	l.problems = append(l.problems, problems...)
-	t := l.onDisk(name, s)
+	t = l.onDisk(name, s)
 	if len(l.problems) > before {
-		return nil
+		return t, false
 	}
 	if t.ContentHash, err = contentHash(t); err != nil {
 		l.add(dir, 0, err.Error(), "make the task's files regular and readable")
-		return nil
+		return t, false
 	}
-	return t
+	return t, true
 }
 
 func (l *loader) add(file string, line int, message, fix string) {

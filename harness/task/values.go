@@ -83,6 +83,8 @@ func (s *spec) checkPrompt(d *decoder) {
 		d.problem(where.key, fmt.Sprintf("prompt is %d bytes long", len(s.prompt)), fmt.Sprintf("keep it within %d, and put long material into a file of the starter", maxPrompt))
 	case strings.ContainsRune(s.prompt, 0):
 		d.problem(where.key, "prompt contains a NUL character", "remove it")
+	case strings.HasPrefix(strings.TrimSpace(s.prompt), "/"):
+		d.problem(where.key, `prompt begins with "/"`, "clients take that for a command of their own: begin with a word")
 	}
 	if said := symposium.FindString(s.prompt); said != "" {
 		offset := where.key

@@ -68,6 +68,12 @@ var commandKeys = set("command cmd script")
 // pathKeys are arguments that hold one path, absolute or not.
 var pathKeys = set("file_path path notebook_path cwd workdir directory dir filePath")
 
+// fileTools are the clients' tools that look at files and change none.
+var fileTools = set("Read Grep Glob LS read grep glob list view")
+
+// FileTool tells whether a tool of a client looks at files and changes none.
+func FileTool(name string) bool { return fileTools[name] }
+
 // Audit looks through all tool inputs for paths outside the trial and, in a
 // baseline, for Symposium. It reads text, so it can be evaded.
 func Audit(t *Transcript, in AuditInput) AuditReport {

@@ -148,6 +148,9 @@ func (b *Builder) Result(id, output string, status Status) bool {
 	return true
 }
 
+// IsOpen reports whether a call waits for its result.
+func (b *Builder) IsOpen(id string) bool { return b.open[Name(id)] }
+
 // Restate changes the status of a closed call that failed, when the client
 // says more of it later.
 func (b *Builder) Restate(id string, from, to Status) {

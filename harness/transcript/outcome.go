@@ -1,9 +1,6 @@
 package transcript
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Execution is how a session ended, as far as its stream can tell. The runner
 // adds what only it knows: timeout, setup_failure and cancelled.
@@ -79,9 +76,10 @@ const (
 type SkillLoad struct {
 	Skill    string    `json:"skill"` // "" when the call does not tell which (Unclear only)
 	State    LoadState `json:"state"`
-	How      string    `json:"how"` // "skill_tool", "file_tool" or "shell"
+	How      string    `json:"how"` // "skill_tool", "file_tool", "shell" or "injected" (the client put it into the request)
 	CallID   string    `json:"call_id"`
 	ParentID string    `json:"parent_id,omitempty"` // as [Turn.ParentID]
+	Source   string    `json:"source,omitempty"`    // as [ToolCall.Source]
 }
 
 // Interpretable reports whether absence can be concluded from the stream, and
@@ -106,19 +104,15 @@ func (t *Transcript) Interpretable() (ok bool, why string) {
 // LoadOf is the observation of one skill by name. A load that was seen counts
 // whatever else the stream holds; anything less needs the whole stream.
 func (t *Transcript) LoadOf(skill string) Load {
-	has := func(state LoadState, names ...string) bool {
-		return slices.ContainsFunc(t.SkillLoads, func(l SkillLoad) bool {
-			return l.State == state && slices.Contains(names, l.Skill)
-		})
+	events, unnamed := map[LoadState]bool{}, map[LoadState]bool{}
+	for _, l := range t.SkillLoads {
+		switch l.Skill {
+		case skill:
+			events[l.State] = true
+		case "":
+			unnamed[l.State] = true
+		}
 	}
-	if has(LoadLoaded, skill) {
-		return Loaded
-	}
-	if ok, _ := t.Interpretable(); !ok || has(LoadUnclear, skill, "") {
-		return Unknown
-	}
-	if has(LoadAttempted, skill) {
-		return Attempted
-	}
-	return NotObserved
+	ok, _ := t.Interpretable()
+	return observe(events, unnamed, ok)
 }

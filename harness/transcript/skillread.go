@@ -8,7 +8,8 @@ import (
 )
 
 // SkillRoots are the absolute folders a client discovers skills in: a skill
-// NAME is installed as ROOT/NAME/SKILL.md. "~" stands for an unknown home.
+// NAME is installed as ROOT/NAME/SKILL.md. "~" stands for an unknown home, and
+// a root "*/x/skills" for that folder of an unknown project, wherever it lies.
 type SkillRoots []string
 
 // Skill returns the skill whose installed SKILL.md the absolute path names.
@@ -19,6 +20,9 @@ func (r SkillRoots) Skill(file string) (string, bool) {
 	}
 	parent, name := path.Split(dir)
 	for _, root := range r {
+		if anywhere, ok := strings.CutPrefix(root, "*/"); ok && name != "" && strings.HasSuffix(parent, "/"+anywhere+"/") {
+			return name, true
+		}
 		if realPath(root)+"/" == parent && name != "" {
 			return name, true
 		}
@@ -47,6 +51,10 @@ const maxJudged = 4 << 20
 // that names the file to a program nobody can interpret is unclear as long as
 // it printed something.
 func (r SkillRoots) ShellLoads(scan ShellScan, known []string, status Status, output string) []SkillLoad {
+	if !slices.ContainsFunc(scan.Reads, func(read ShellRead) bool { return r.concerns(read) }) &&
+		!slices.ContainsFunc(scan.Opaque, func(o OpaqueText) bool { return len(r.mentioned(o)) > 0 }) {
+		return []SkillLoad{} // most commands: their output need not be looked at
+	}
 	output = output[:min(len(output), maxJudged)]
 	seen := evidence{shown: frontMatter(output), failures: readFailures(output), silent: strings.TrimSpace(output) == ""}
 	states := map[string]LoadState{}
@@ -96,6 +104,12 @@ func (r SkillRoots) ShellLoads(scan ShellScan, known []string, status Status, ou
 		loads = append(loads, SkillLoad{Skill: skill, State: states[skill], How: "shell"})
 	}
 	return loads
+}
+
+// concerns tells whether a read may be of a skill's file.
+func (r SkillRoots) concerns(read ShellRead) bool {
+	_, ok := r.Skill(read.Path)
+	return ok || read.Glob
 }
 
 // evidence is what a command's output shows.

@@ -48,6 +48,7 @@ type Transcript struct {
 
 	Lines      int64            `json:"lines"`      // non-blank lines in the stream
 	Understood int64            `json:"understood"` // lines whose meaning is in this record
+	Session    *SessionFile     `json:"session"`    // the client's session file; null when none was read
 	Unparsed   Unparsed         `json:"unparsed"`
 	Ignored    map[string]int64 `json:"ignored"` // understood events that carry nothing kept here, by name
 	Repaired   map[string]int64 `json:"repaired"`
@@ -57,6 +58,19 @@ type Transcript struct {
 	Completed   bool         `json:"completed"`    // the client's completion marker was seen (also one that reports an error)
 	ClientError *ClientError `json:"client_error"` // null exactly when the session completed without error
 }
+
+// SessionFile tells how the client's own record of the session was read. It
+// lies where the agent could write, so it only adds to what the stream says:
+// what comes from it has the source "session".
+type SessionFile struct {
+	Matches    bool     `json:"matches"`    // it is of the same session as the stream; otherwise nothing was taken from it
+	Lines      int64    `json:"lines"`      // non-blank lines
+	Understood int64    `json:"understood"` // lines whose meaning is known
+	Unparsed   Unparsed `json:"unparsed"`
+}
+
+// SourceSession marks what only the client's session file tells.
+const SourceSession = "session"
 
 // Role says who speaks in a [Turn].
 type Role string
@@ -73,6 +87,8 @@ type Turn struct {
 	MessageID string     `json:"message_id,omitempty"`
 	ParentID  string     `json:"parent_id,omitempty"` // id of the tool call that runs this subagent; "" in the main conversation
 	Synthetic bool       `json:"synthetic,omitempty"` // put there by the client, not by a person or the model
+	Time      string     `json:"time,omitempty"`      // RFC 3339, UTC; "" when the client does not tell
+	Source    string     `json:"source,omitempty"`    // "session", or "" for the stream
 	Text      string     `json:"text"`
 	Reasoning string     `json:"reasoning,omitempty"`
 	ToolCalls []ToolCall `json:"tool_calls"`
@@ -103,6 +119,7 @@ type ToolCall struct {
 	OutputBytes int64           `json:"output_bytes"` // length before cutting
 	Status      Status          `json:"status"`
 	ParentID    string          `json:"parent_id,omitempty"` // as [Turn.ParentID]
+	Source      string          `json:"source,omitempty"`    // "session" when the call or its outcome stands in the session file only
 }
 
 // Usage is a number of tokens by kind. The kinds do not overlap: Input is

@@ -84,7 +84,7 @@ func (r *Run) Keep(dst string, parts ...string) ([]treecopy.Entry, error) {
 // put there are known and left out.
 func EditsOutside(starter, submission string, editable, known []string) ([]string, error) {
 	within := func(rel string, roots []string) bool {
-		return slices.ContainsFunc(roots, func(root string) bool { return rel == root || strings.HasPrefix(rel, root+"/") })
+		return slices.ContainsFunc(roots, func(root string) bool { return root == "." || rel == root || strings.HasPrefix(rel, root+"/") })
 	}
 	diff, err := treecopy.Diff(starter, submission, treecopy.Options{Untrusted: true, Ignore: func(rel string) bool {
 		return rel == buildFolder || within(rel, known)

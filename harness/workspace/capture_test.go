@@ -118,6 +118,9 @@ func TestEditsOutside(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"added .claude/own", "added tests/t.rs", "changed Cargo.toml", "changed srcs/f", "deleted gone.txt"}, got)
 
+	got, err = EditsOutside(starter, submission, []string{"."}, nil)
+	require.NoError(t, err)
+	assert.Empty(t, got, "the whole project is editable")
 	same, err := EditsOutside(starter, starter, []string{"src"}, nil)
 	require.NoError(t, err)
 	assert.NotNil(t, same)

@@ -124,6 +124,9 @@ func repositoryOf(git string) string {
 	return git
 }
 
+// WorkTree is the folder to deny for a repository's own folder: its work tree where it has one.
+func WorkTree(git string) string { return repositoryOf(git) }
+
 // CopyRoot is the folder to deny when one file of a copy of an evals root was found: the repository
 // it lies in, else the evals root itself (file is <root>/tasks/<task>/checks/<name>), else the
 // file's folder.

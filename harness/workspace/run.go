@@ -34,8 +34,6 @@ type Layout struct {
 	// EmptyDirs are folders made in project/, alike in every configuration, because srt would
 	// otherwise make them unwritable (see docs/isolation.md).
 	EmptyDirs []string
-	// HomeFiles are written below home/.
-	HomeFiles map[string][]byte
 }
 
 // NewRun makes a run directory under a random name.
@@ -75,16 +73,35 @@ func (b *Batch) NewRun(l Layout) (*Run, error) {
 			return nil, fmt.Errorf("run directory: %w", err)
 		}
 	}
-	for rel, data := range l.HomeFiles {
+	return r, nil
+}
+
+// FillHome writes files below home/ and makes links there to absolute paths, before anything of the
+// trial has run.
+func (r *Run) FillHome(files map[string][]byte, links map[string]string) error {
+	place := func(rel string) (string, error) {
 		path := r.Path("home", filepath.FromSlash(rel))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return nil, fmt.Errorf("run directory: %w", err)
+		return path, os.MkdirAll(filepath.Dir(path), 0o755)
+	}
+	for rel, data := range files {
+		path, err := place(rel)
+		if err == nil {
+			err = os.WriteFile(path, data, 0o600)
 		}
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			return nil, fmt.Errorf("run directory: %w", err)
+		if err != nil {
+			return fmt.Errorf("run directory: %w", err)
 		}
 	}
-	return r, nil
+	for rel, target := range links {
+		path, err := place(rel)
+		if err == nil {
+			err = os.Symlink(target, path)
+		}
+		if err != nil {
+			return fmt.Errorf("run directory: %w", err)
+		}
+	}
+	return nil
 }
 
 // CopyFixtures copies fixtures read-only into dst.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -247,6 +248,50 @@ func TestStage(t *testing.T) {
 	})
 }
 
+// TestStageStored: a package of many files costs a batch hard links, and no trial can write to it.
+func TestStageStored(t *testing.T) {
+	s := openScratch(t)
+	src := write(t, t.TempDir(), map[string]string{"bin/tool": "#!/bin/sh\n", "unpacked/pkg/part": "a part"})
+	require.NoError(t, os.Chmod(filepath.Join(src, "bin/tool"), 0o755))
+	sum := strings.Repeat("a", 64)
+	var dirs [2]string
+	var wg sync.WaitGroup
+	for i := range dirs {
+		b, err := s.NewBatch()
+		require.NoError(t, err)
+		wg.Go(func() {
+			var err error
+			dirs[i], err = b.StageStored(Common, "tool-package", src, sum)
+			assert.NoError(t, err)
+			assert.Equal(t, filepath.Join(b.Tools(Common), "tool-package"), dirs[i])
+		})
+		defer func() {
+			require.NoError(t, b.Close())
+			assert.NoDirExists(t, dirs[i])
+			data, err := os.ReadFile(filepath.Join(s.Dir, "store", "tool-package-"+sum, "unpacked/pkg/part"))
+			require.NoError(t, err, "the store outlives the batch")
+			assert.Equal(t, "a part", string(data))
+		}()
+	}
+	wg.Wait()
+	for rel, mode := range map[string]os.FileMode{"bin/tool": 0o555, "unpacked/pkg/part": 0o444} {
+		one, err := os.Lstat(filepath.Join(dirs[0], rel))
+		require.NoError(t, err)
+		two, err := os.Lstat(filepath.Join(dirs[1], rel))
+		require.NoError(t, err)
+		assert.True(t, os.SameFile(one, two), rel)
+		assert.Equal(t, mode, one.Mode(), rel)
+	}
+	b, err := s.NewBatch()
+	require.NoError(t, err)
+	_, err = b.StageStored(Common, "other", filepath.Join(src, "missing"), sum)
+	require.ErrorContains(t, err, "stage other")
+	require.NoError(t, b.Close())
+	left, err := filepath.Glob(filepath.Join(s.Dir, "store", "new-*"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
 func TestNewRunLayout(t *testing.T) {
 	b := newBatch(t)
 	src := write(t, t.TempDir(), map[string]string{
@@ -256,9 +301,13 @@ func TestNewRunLayout(t *testing.T) {
 	r, err := b.NewRun(Layout{
 		Starter: filepath.Join(src, "starter"), Fixtures: map[string]string{"fx": filepath.Join(src, "fixture")},
 		Plugins: map[string]string{"pl": filepath.Join(src, "plugin")}, Links: map[string]string{"claude": filepath.Join(src, "tool")},
-		EmptyDirs: []string{".claude/skills"}, HomeFiles: map[string][]byte{".claude/settings.json": []byte("{}")},
+		EmptyDirs: []string{".claude/skills"},
 	})
 	require.NoError(t, err)
+	require.NoError(t, r.FillHome(map[string][]byte{".claude/settings.json": []byte("{}")}, map[string]string{".cache/x": "/tools/x"}))
+	link, err := os.Readlink(r.Path("home/.cache/x"))
+	require.NoError(t, err)
+	assert.Equal(t, "/tools/x", link)
 	assert.True(t, r.HasRegistry)
 	for _, dir := range []string{"home", "project", "fixtures", "bin", "cargo-home", "tmp", "evidence", "registry", "project/.claude/skills"} {
 		assert.DirExists(t, r.Path(dir))

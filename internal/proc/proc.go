@@ -27,7 +27,18 @@ type Command struct {
 	// PrivateTmp, when not empty, is an existing folder over which the tree
 	// sees a fresh tmpfs of its own; it vanishes with the tree.
 	PrivateTmp string
+	// MaxProcesses bounds the tree's processes and threads together, MaxMemory the bytes of memory
+	// they and the memory file systems they see take. 0 is no bound. Both are looked at a few times a
+	// second, so a tree may exceed them for a moment before it is killed.
+	MaxProcesses int
+	MaxMemory    int64
 }
+
+// Causes of a tree ended for what it took of the machine.
+var (
+	ErrProcessLimit = errors.New("process limit exceeded")
+	ErrMemoryLimit  = errors.New("memory limit exceeded")
+)
 
 // Result says how the tree ended. Exactly one of the three is true of a tree:
 // it ended by itself (Cause nil), or Cause tells why it was killed.
@@ -38,8 +49,8 @@ type Result struct {
 	Cause error
 	// Elapsed is the wall-clock time from start to the death of the tree.
 	Elapsed time.Duration
-	// Survivors are process ids still in the tree's namespace when Run gave up waiting.
-	// It is empty unless the kernel could not kill something.
+	// Survivors are process ids of the tree that were still there when Run gave up waiting, ten
+	// seconds after the kill. It is empty unless the kernel could not kill something.
 	Survivors []int
 }
 

@@ -21,6 +21,8 @@ const (
 	pipeGrace = 2 * time.Second
 	// reapGrace is how long the kernel gets to empty a killed namespace.
 	reapGrace = 10 * time.Second
+	// thawAfter is how long a killed process may stay before it is taken for a frozen one.
+	thawAfter = time.Second
 )
 
 // Run starts c, waits for its end or for ctx's, kills what is left of the tree
@@ -47,7 +49,9 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	return o.res, o.err
 }
 
-func run(ctx context.Context, c Command) (Result, error) {
+func run(parent context.Context, c Command) (Result, error) {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
 	infoR, infoW, err := os.Pipe()
 	if err != nil {
 		return Result{}, fmt.Errorf("proc: pipe: %w", err)
@@ -83,25 +87,36 @@ func run(ctx context.Context, c Command) (Result, error) {
 	}
 	infoW.Close()
 	nsCh := make(chan namespace, 1)
-	go func() { nsCh <- readNamespace(infoR) }()
+	go func() {
+		ns := readNamespace(infoR)
+		go ns.watch(ctx, c.MaxProcesses, c.MaxMemory, cancel)
+		nsCh <- ns
+	}()
 
 	waited := make(chan error, 1)
 	go func() { waited <- cmd.Wait() }()
 
 	var res Result
 	var waitErr error
+	gone := true
 	select {
 	case waitErr = <-waited:
 	case <-ctx.Done():
 		res.Cause = context.Cause(ctx)
-		// The monitor's death is the death of the namespace's init, hence of everything in it.
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		waitErr = <-waited
+		waitErr, gone = kill(cmd.Process.Pid, waited)
 	}
-	ns := <-nsCh
-	res.Survivors = ns.drain(reapGrace)
+	if gone {
+		res.Survivors = (<-nsCh).drain(reapGrace)
+		res.ExitCode = exitCode(cmd.ProcessState)
+	} else {
+		res.Survivors = []int{cmd.Process.Pid}
+		select {
+		case ns := <-nsCh:
+			res.Survivors = append(res.Survivors, ns.drain(0)...)
+		default: // it stood still before it said where its tree is
+		}
+	}
 	res.Elapsed = time.Since(started)
-	res.ExitCode = exitCode(cmd.ProcessState)
 	if res.Cause != nil {
 		res.ExitCode = -1
 	}
@@ -111,6 +126,24 @@ func run(ctx context.Context, c Command) (Result, error) {
 		return res, fmt.Errorf("proc: wait: %w", waitErr)
 	}
 	return res, nil
+}
+
+// kill ends bubblewrap's monitor and waits for it. Its death is the death of the namespace's init,
+// hence of everything in it. A frozen monitor is thawed; gone is false when it does not die at all.
+func kill(pid int, waited <-chan error) (waitErr error, gone bool) {
+	// The pipes get their grace after the monitor's end, too.
+	giveUp := time.After(reapGrace + pipeGrace)
+	for {
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		select {
+		case waitErr = <-waited:
+			return waitErr, true
+		case <-time.After(thawAfter):
+			thaw(pid)
+		case <-giveUp:
+			return nil, false
+		}
+	}
 }
 
 // freshProc ends bubblewrap's options with a /proc of the tree's own. The host's shows other
@@ -154,14 +187,17 @@ func (ns namespace) drain(limit time.Duration) []int {
 	if ns.Inode == 0 {
 		return nil
 	}
-	end := time.Now().Add(limit)
+	started := time.Now()
 	for {
 		left := ns.members()
-		if len(left) == 0 || time.Now().After(end) {
+		if len(left) == 0 || time.Since(started) >= limit {
 			return left
 		}
 		for _, pid := range left {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
+			if time.Since(started) > thawAfter {
+				thaw(pid)
+			}
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

@@ -1,5 +1,5 @@
 // Package setup installs and locates the real tools a trial runs on: the
-// sandbox (srt on bubblewrap), the Claude Code client, cargo-agents and the
+// sandbox (srt on bubblewrap), the agent clients, cargo-agents and the
 // user's own Rust toolchain. It serves `proctor setup`, which calls [Install],
 // and every run, which calls [Locate] first.
 //

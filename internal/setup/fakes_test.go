@@ -66,16 +66,24 @@ const (
 	fakeNPM = `
 if [ -f "$DIR/npm-fails" ]; then mkdir -p node_modules/half; echo "npm error network" >&2; exit 1; fi
 p=node_modules/@anthropic-ai
+program() { mkdir -p "${1%/*}"; printf '#!/bin/sh\necho "%s"\n' "$2" >"$1"; chmod +x "$1"; }
 if grep -q sandbox-runtime package.json; then
 	mkdir -p $p/sandbox-runtime/dist node_modules/.bin
 	echo 0.0.78 >$p/sandbox-runtime/dist/cli.js
 	echo more >$p/sandbox-runtime/dist/index.js
 	chmod +x $p/sandbox-runtime/dist/cli.js
 	ln -s ../@anthropic-ai/sandbox-runtime/dist/cli.js node_modules/.bin/srt
+elif grep -q claude-code package.json; then
+	program $p/claude-code-linux-x64/claude "2.1.197 (Claude Code)"
+elif grep -q openai package.json; then
+	program node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex "codex-cli 0.171.0"
+elif grep -q opencode package.json; then
+	program node_modules/opencode-linux-x64/bin/opencode 1.18.33
 else
-	mkdir -p $p/claude-code-linux-x64
-	printf '#!/bin/sh\necho "2.1.197 (Claude Code)"\n' >$p/claude-code-linux-x64/claude
-	chmod +x $p/claude-code-linux-x64/claude
+	program node_modules/@github/copilot-linux-x64/copilot "GitHub Copilot CLI 1.0.102."
+	if [ ! -f "$DIR/copilot-unpacks-nothing" ]; then
+		echo '/bin/mkdir -p "$HOME/.cache/copilot/pkg"; echo "a part" >"$HOME/.cache/copilot/pkg/part"' >>node_modules/@github/copilot-linux-x64/copilot
+	fi
 fi
 echo "from $DIR" >node_modules/.package-lock.json`
 

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-//go:embed npm/srt/package.json npm/srt/package-lock.json npm/claude/package.json npm/claude/package-lock.json
+//go:embed npm/*/package.json npm/*/package-lock.json
 var npmFiles embed.FS
 
 var npmManifests = []string{"package.json", "package-lock.json"}

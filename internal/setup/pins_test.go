@@ -2,6 +2,8 @@ package setup
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,12 +16,18 @@ func TestPins(t *testing.T) {
 	for name, want := range map[string]map[string]string{
 		SRT:    {"@anthropic-ai/sandbox-runtime": SRTVersion},
 		Claude: {"@anthropic-ai/claude-code": ClaudeVersion},
+		Codex:  {"@openai/codex": CodexVersion}, Copilot: {"@github/copilot": CopilotVersion},
+		OpenCode: {"opencode-linux-x64": OpenCodeVersion},
 	} {
 		var manifest struct {
 			Dependencies map[string]string `json:"dependencies"`
+			Optional     map[string]string `json:"optionalDependencies"`
 			Scripts      map[string]string `json:"scripts"`
 		}
 		require.NoError(t, json.Unmarshal(npmFile(name, "package.json"), &manifest))
+		if manifest.Dependencies == nil {
+			manifest.Dependencies = manifest.Optional
+		}
 		assert.Equal(t, want, manifest.Dependencies, "exact versions, in %s", name)
 		assert.Empty(t, manifest.Scripts)
 
@@ -46,16 +54,36 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestClaudeIsLockedForEveryPlatform: the entry a recipe runs must be in a
-// package the lock file knows.
-func TestClaudeIsLockedForEveryPlatform(t *testing.T) {
-	lock := string(npmFile(Claude, "package-lock.json"))
-	for _, goos := range []string{"linux", "darwin", "windows"} {
-		for _, arch := range []string{"amd64", "arm64"} {
-			in := &installation{host: &host{goos: goos, goarch: arch, root: t.TempDir()}}
-			r := in.recipes(NeedClaude)[0]
-			pkg := r.entry[:strings.LastIndex(r.entry, "/")]
-			assert.Contains(t, lock, `"`+pkg+`": {`)
+// TestClientsAreLocked: the entry a recipe runs must be in a package the lock file knows, or the
+// recipe says that the platform has none.
+func TestClientsAreLocked(t *testing.T) {
+	for _, need := range clientNeeds {
+		lock := string(npmFile(string(need), "package-lock.json"))
+		for _, goos := range []string{"linux", "darwin", "windows"} {
+			for _, arch := range []string{"amd64", "arm64"} {
+				for _, musl := range []bool{false, true} {
+					root := t.TempDir()
+					if musl {
+						require.NoError(t, os.MkdirAll(filepath.Join(root, "lib"), 0o755))
+						require.NoError(t, os.WriteFile(filepath.Join(root, "lib/ld-musl-x.so.1"), nil, 0o644))
+					}
+					in := &installation{host: &host{goos: goos, goarch: arch, root: root}, hashes: &hashes{}}
+					r := in.recipes(need)[0]
+					parts := strings.Split(r.entry, "/")
+					pkg := strings.Join(parts[:2], "/")
+					if strings.HasPrefix(parts[1], "@") {
+						pkg = strings.Join(parts[:3], "/")
+					}
+					if need == NeedOpenCode && (goos != "linux" || arch != "amd64" || musl) {
+						problems := r.tools(t.Context(), in, need)
+						require.Len(t, problems, 1)
+						assert.Contains(t, problems[0].What, "no package of opencode "+OpenCodeVersion)
+						assert.Contains(t, problems[0].Fix, "PROCTOR_CLIENT_PATH")
+						continue
+					}
+					assert.Contains(t, lock, `"`+pkg+`": {`)
+				}
+			}
 		}
 	}
 }

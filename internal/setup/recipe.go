@@ -14,6 +14,7 @@ type recipe struct {
 	entry         string // the file to run, below folder
 	runner        string // the program that runs entry, "" for none
 	whole         string // the folder whose tree is hashed, below folder; "" hashes entry alone
+	staged        bool   // the tool is the whole folder: see Tool.Dir
 	bare          bool   // asked for its version with an empty PATH
 	with          string // how it is installed, for the progress line
 
@@ -53,24 +54,15 @@ func (in *installation) recipes(need Need) []*recipe {
 			runner: Node,
 			whole:  "node_modules", // cli.js alone is a thin front
 		})}
-	case NeedClaude:
-		platform := in.platform()
-		program := "claude"
-		if in.goos == "windows" {
-			program = "claude.exe"
-		}
-		return []*recipe{npmRecipe(Claude, ClaudeVersion, platform, recipe{
-			// The wrapper package only looks for this binary, with an install
-			// script that set-up does not run.
-			entry: "node_modules/@anthropic-ai/claude-code-" + platform + "/" + program,
-		})}
+	case NeedClaude, NeedCodex, NeedOpenCode, NeedCopilot:
+		return []*recipe{in.clientRecipe(need)}
 	case NeedCargoAgents:
 		return []*recipe{cargoAgentsRecipe(in.platform())}
 	}
 	return nil
 }
 
-// platform names this machine the way Claude Code's packages do:
+// platform names this machine the way most of the clients' packages do:
 // <os>-<arch>[-musl].
 func (h *host) platform() string {
 	goos, arch := h.goos, h.goarch

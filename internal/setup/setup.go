@@ -20,11 +20,16 @@ const (
 	NeedSandbox     Need = "sandbox"      // node, srt, bubblewrap, socat, ripgrep, user namespaces
 	NeedRust        Need = "rust"         // cargo, rustc, rustfmt of one toolchain, a C linker
 	NeedClaude      Need = "claude"       // the Claude Code client
+	NeedCodex       Need = "codex"        // the Codex client
+	NeedOpenCode    Need = "opencode"     // the OpenCode client
+	NeedCopilot     Need = "copilot"      // the GitHub Copilot CLI
 	NeedCargoAgents Need = "cargo-agents" // Symposium
 )
 
 // AllNeeds returns every need in the order they are set up: quick ones first.
-func AllNeeds() []Need { return []Need{NeedSandbox, NeedRust, NeedClaude, NeedCargoAgents} }
+func AllNeeds() []Need {
+	return []Need{NeedSandbox, NeedRust, NeedClaude, NeedCodex, NeedOpenCode, NeedCopilot, NeedCargoAgents}
+}
 
 // ParseNeeds reads the arguments of `proctor setup`. All unknown words are
 // reported in one error; repeated ones count once. No words give no needs.

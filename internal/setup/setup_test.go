@@ -24,11 +24,11 @@ func TestParseNeeds(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []Need{NeedClaude, NeedSandbox}, needs)
 
-	_, err = ParseNeeds([]string{"codex", "sandbox", "srt"})
-	assert.EqualError(t, err, `proctor setup does not know "codex", "srt"; it knows sandbox, rust, claude, cargo-agents`)
+	_, err = ParseNeeds([]string{"clyde", "sandbox", "srt"})
+	assert.EqualError(t, err, `proctor setup does not know "clyde", "srt"; it knows sandbox, rust, claude, codex, opencode, copilot, cargo-agents`)
 
-	_, err = Locate(t.Context(), Options{Cache: t.TempDir()}, "codex")
-	assert.ErrorContains(t, err, `does not know "codex"`)
+	_, err = Locate(t.Context(), Options{Cache: t.TempDir()}, "clyde")
+	assert.ErrorContains(t, err, `does not know "clyde"`)
 }
 
 func TestInstallThenNothingToDo(t *testing.T) {
@@ -40,6 +40,7 @@ func TestInstallThenNothingToDo(t *testing.T) {
 	assert.Equal(t, map[string]string{
 		"node": "20.20.2", "srt": "0.0.78", "bwrap": "0.8.0", "socat": "1.7.4.4", "rg": "13.0.0",
 		"cargo": "1.95.0", "rustc": "1.95.0", "rustfmt": "1.9.0", "claude": "2.1.197", "cargo-agents": "0.5.1",
+		"codex": "0.171.0", "opencode": "1.18.33", "copilot": "1.0.102",
 	}, versions(tools))
 	assert.Equal(t, m.path("bin/fake-node"), tools.ByName[Node].Path, "the file that runs, not what PATH names")
 	assert.Equal(t, &Toolchain{
@@ -50,7 +51,7 @@ func TestInstallThenNothingToDo(t *testing.T) {
 	for _, call := range m.ran("npm") {
 		assert.Contains(t, call, "npm ci --ignore-scripts --include=optional", "no install script may run")
 	}
-	assert.Len(t, m.ran("npm"), 2)
+	assert.Len(t, m.ran("npm"), 5)
 	require.Len(t, m.ran("target"), 1)
 	assert.Regexp(t, `^target DIR/cache/tmp/cargo-agents/\d+/work/target, rustc DIR/toolchain/bin/rustc$`,
 		m.neat(m.ran("target")[0]), "built in the cache, with the toolchain's own rustc")
@@ -64,7 +65,7 @@ func TestInstallThenNothingToDo(t *testing.T) {
 		assert.True(t, filepath.IsAbs(tool.Path), tool.Path)
 		assert.Contains(t, shown, "sha256:"+tool.SHA256+"  "+tool.Path)
 	}
-	assert.ElementsMatch(t, []string{".gitignore", "srt", "claude", "cargo-agents"}, list(t, m.path("repo/.tools")))
+	assert.ElementsMatch(t, []string{".gitignore", "srt", "claude", "codex", "opencode", "copilot", "cargo-agents"}, list(t, m.path("repo/.tools")))
 	target, err := os.Readlink(m.path("repo/.tools/claude"))
 	require.NoError(t, err)
 	assert.Equal(t, tools.ByName[Claude].Path, target)
@@ -75,7 +76,7 @@ func TestInstallThenNothingToDo(t *testing.T) {
 	located, err := Locate(t.Context(), m.options(), AllNeeds()...)
 	require.NoError(t, err)
 	assert.Equal(t, tools, located)
-	assert.Len(t, m.ran("npm"), 2, "nothing was to be done")
+	assert.Len(t, m.ran("npm"), 5, "nothing was to be done")
 	assert.Len(t, m.ran("target"), 1, "nothing was to be done")
 }
 
@@ -84,7 +85,7 @@ func TestLocateFindsEverythingMissing(t *testing.T) {
 	_, err := Locate(t.Context(), m.options(), AllNeeds()...)
 	var missing *MissingError
 	require.ErrorAs(t, err, &missing)
-	assert.Equal(t, `6 things to fix before this can run:
+	assert.Equal(t, `9 things to fix before this can run:
   1. node is not on PATH: Node 20.11.0 or newer is needed (needed for sandbox)
      fix: install Node 22, for example with nvm (nvm install 22) or from https://nodejs.org/en/download
   2. not on PATH: bubblewrap, socat, ripgrep (needed for sandbox)
@@ -95,7 +96,13 @@ func TestLocateFindsEverythingMissing(t *testing.T) {
      fix: install Rust with rustup (https://rustup.rs): rustup-init -y --profile minimal --component rustfmt
   5. claude 2.1.197 is not installed (needed for claude)
      fix: proctor setup claude
-  6. cargo-agents 0.5.1 is not installed (needed for cargo-agents)
+  6. codex 0.171.0 is not installed (needed for codex)
+     fix: proctor setup codex
+  7. opencode 1.18.33 is not installed (needed for opencode)
+     fix: proctor setup opencode
+  8. copilot 1.0.102 is not installed (needed for copilot)
+     fix: proctor setup copilot
+  9. cargo-agents 0.5.1 is not installed (needed for cargo-agents)
      fix: proctor setup cargo-agents`, missing.Error())
 	assert.NoDirExists(t, m.path("cache"), "looking leaves nothing behind")
 }

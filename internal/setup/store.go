@@ -73,7 +73,11 @@ func (in *installation) load(r *recipe) (Tool, string) {
 		return Tool{}, fmt.Sprintf("has changed since it was installed (sha256 %s, was %s)", sum, rec.SHA256)
 	}
 	known.save()
-	return Tool{Name: r.name, Version: r.version, Path: filepath.Join(dir, r.entry), SHA256: sum}, ""
+	tool := Tool{Name: r.name, Version: r.version, Path: filepath.Join(dir, r.entry), SHA256: sum}
+	if r.staged {
+		tool.Dir = filepath.Join(dir, r.whole)
+	}
+	return tool, ""
 }
 
 // ensure returns the tool, installing it if it is not there whole.

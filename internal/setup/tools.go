@@ -19,6 +19,9 @@ const (
 	Rustc       = "rustc"
 	Rustfmt     = "rustfmt"
 	Claude      = "claude"
+	Codex       = "codex"
+	OpenCode    = "opencode"
+	Copilot     = "copilot"
 	CargoAgents = "cargo-agents"
 )
 
@@ -31,10 +34,12 @@ type Tool struct {
 	// Path is the absolute path of the file to run, links resolved. For srt it
 	// is a script: run it with the path of the tool named [Node].
 	Path string `json:"path"`
-	// SHA256 is the file's, in hex. For srt it covers the whole installed tree:
-	// the SHA-256 of a listing in the format of sha256sum(1), one line
-	// "<hex>  <path>" for each file below node_modules, sorted by path; a link's
-	// line has "link:<target>" in place of the hex.
+	// Dir is the folder the file needs around it, "" when it stands alone.
+	Dir string `json:"dir,omitempty"`
+	// SHA256 is the file's, in hex. For srt and for tools with a Dir it covers the
+	// whole installed tree: the SHA-256 of a listing in the format of sha256sum(1), one
+	// line "<hex>  <path>" for each file below node_modules or Dir, sorted by path; a
+	// link's line has "link:<target>" in place of the hex.
 	SHA256 string `json:"sha256"`
 }
 

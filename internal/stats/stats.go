@@ -12,8 +12,6 @@
 //   - Swapping the arms, or calling every success a failure, changes no p-value, to the last bit.
 package stats
 
-import "math"
-
 // MaxTrials is the largest arm accepted. It keeps every sum of two arms inside a 32-bit int, and stands far above any
 // number of trials that can be run.
 const MaxTrials = 1_000_000_000
@@ -24,20 +22,4 @@ const z95 = 1.959963984540054
 // validArm says whether s successes in n trials is a possible count. An empty arm (0 of 0) is valid.
 func validArm(s, n int) bool {
 	return 0 <= s && s <= n && n <= MaxTrials
-}
-
-// Mean is the arithmetic mean of values. ok is false for no values, and when a value or the sum is not a finite number:
-// such a mean has no JSON form, and a wrong measurement must not pass for a number.
-func Mean(values []float64) (mean float64, ok bool) {
-	if len(values) == 0 {
-		return 0, false
-	}
-	var sum float64
-	for _, v := range values {
-		sum += v
-	}
-	if math.IsNaN(sum) || math.IsInf(sum, 0) {
-		return 0, false
-	}
-	return sum / float64(len(values)), true
 }

@@ -108,8 +108,8 @@ var hostile = []struct {
 		require.NoError(t, os.WriteFile(at, []byte("awkward"), 0o600))
 		require.NoError(t, os.Chmod(at, 0))
 	}},
-	{name: "write-only setuid file", kind: File, wantContent: "awkward", make: func(t *testing.T, dir, at string) {
+	{name: "write-only file with the sticky bit", kind: File, wantContent: "awkward", make: func(t *testing.T, dir, at string) {
 		require.NoError(t, os.WriteFile(at, []byte("awkward"), 0o600))
-		require.NoError(t, os.Chmod(at, 0o200|os.ModeSetuid))
+		require.NoError(t, os.Chmod(at, 0o200|os.ModeSticky))
 	}},
 }

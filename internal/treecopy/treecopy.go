@@ -44,6 +44,8 @@ const (
 	// HardLink is a regular file with more than one name, in an untrusted tree:
 	// its other name may be a file outside the tree.
 	HardLink Kind = "hardlink"
+	// SetID is a regular file with the set-user-ID or set-group-ID bit, in an untrusted tree.
+	SetID Kind = "setid"
 	// Mount is a directory on another device than the tree, in an untrusted tree.
 	Mount Kind = "mount"
 	// Unreadable is an entry the runner may not open, even after a chmod.
@@ -64,7 +66,7 @@ const (
 // phrases are the kinds in a sentence, after "is".
 var phrases = map[Kind]string{
 	File: "a regular file", Directory: "a directory", Symlink: "a symbolic link", FIFO: "a FIFO", Socket: "a socket",
-	Device: "a device", Irregular: "a special file", HardLink: "a file with more than one hard link", Mount: "on another file system",
+	Device: "a device", Irregular: "a special file", HardLink: "a file with more than one hard link", SetID: "a file with the set-user-ID or set-group-ID bit", Mount: "on another file system",
 	Unreadable: "not readable", Changed: "changing while it is read", TooLarge: "too large", TooLong: "too long a path",
 	TooDeep: "nested too deeply", TooMany: "a directory with too many entries",
 }
@@ -184,8 +186,8 @@ func (l Limits) orDefaults() Limits {
 // Options say how a tree is read. The zero value is a trusted tree, all of it,
 // within the default limits.
 type Options struct {
-	// Untrusted trees were written by a trial. Hard links and other file systems
-	// are refused in them.
+	// Untrusted trees were written by a trial. Hard links, set-ID bits and other
+	// file systems are refused in them.
 	Untrusted bool
 	// Ignore leaves out an entry and, of a directory, all below it. Left-out
 	// entries are not reported and do not count. Nil leaves out nothing.

@@ -138,6 +138,9 @@ func (w *walker) regular(root *os.Root, name, rel string, info fs.FileInfo) erro
 	if w.Untrusted && links(info) > 1 {
 		return w.leaveOut(Entry{rel, HardLink}, root, name, info)
 	}
+	if w.Untrusted && info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
+		return w.leaveOut(Entry{rel, SetID}, root, name, info)
+	}
 	if info.Size() > w.Limits.Bytes-w.bytes {
 		return w.leaveOut(Entry{rel, TooLarge}, root, name, info)
 	}

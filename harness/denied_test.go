@@ -1,0 +1,62 @@
+package harness
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/proctor-evals/proctor/harness/task"
+)
+
+// TestCopies: of the files a survey comes by, those are denied that give away a task's skill, a
+// hidden check or cargo-agents, with the folder or repository they lie in.
+func TestCopies(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	at := func(name string) string { return filepath.Join(base, filepath.FromSlash(name)) }
+	skill := func(name string) string { return "---\nname: " + name + "\ndescription: d\n---\nbody\n" }
+	for name, content := range map[string]string{
+		"evals/plugins/guide/SKILL.md": skill("careful"),
+		"a/careful/SKILL.md":           skill("careful"),
+		"b/renamed/SKILL.md":           skill("careful") + "and more\n",
+		"c/other/SKILL.md":             skill("other"),
+		"d/bad/SKILL.md":               "no front matter",
+		"repo/.git/HEAD":               "x",
+		"repo/skills/s/SKILL.md":       skill("careful"),
+		"e/tasks/t/checks/hidden.rs":   "x",
+		"f/cargo-agents":               "x",
+		"g/real/SKILL.md":              skill("careful"),
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(at(name)), 0o755))
+		require.NoError(t, os.WriteFile(at(name), []byte(content), 0o644))
+	}
+	require.NoError(t, os.MkdirAll(at("h/linked"), 0o755))
+	require.NoError(t, os.Symlink(at("g/real/SKILL.md"), at("h/linked/SKILL.md")))
+	e := &Engine{opts: Options{Evals: at("evals")}, tasks: []*task.Task{{
+		Name: "t", Root: at("evals"), Plugins: []string{"guide"}, Checks: []task.Check{{Name: "hidden", File: at("evals/tasks/t/checks/hidden.rs")}},
+	}}}
+	assert.Equal(t, []string{"cargo-agents", "SKILL.md", "HEAD", "hidden.rs"}, e.tellingNames())
+	for file, want := range map[string][]string{
+		"a/careful/SKILL.md":         {"a/careful"},
+		"b/renamed/SKILL.md":         {"b/renamed"},
+		"c/other/SKILL.md":           nil,
+		"d/bad/SKILL.md":             nil,
+		"repo/skills/s/SKILL.md":     {"repo"},
+		"repo/.git/HEAD":             nil,
+		"e/tasks/t/checks/hidden.rs": {"e"},
+		"f/cargo-agents":             {"f/cargo-agents"},
+		"h/linked/SKILL.md":          {"h/linked", "g/real"},
+	} {
+		var paths []string
+		for _, w := range want {
+			paths = append(paths, at(w))
+		}
+		assert.Equal(t, paths, e.copies([]string{at(file)}), file)
+	}
+	assert.True(t, Survey{Neighbours: true, Machine: true}.Whole())
+	assert.False(t, Survey{Machine: true}.Whole())
+	assert.False(t, Survey{Neighbours: true}.Whole())
+}

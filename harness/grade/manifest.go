@@ -1,0 +1,149 @@
+package grade
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/proctor-evals/proctor/internal/treecopy"
+)
+
+// steers names the first thing in the build files of a submission that would decide what the grader
+// runs in place of a hidden check, or with which program: "" when there is none. Only a task with
+// editable_build lets a submission bring such files. What Cargo cannot read is left for Cargo to say.
+func (g *grading) steers(project string) string {
+	if !g.Task.EditableBuild {
+		return ""
+	}
+	if manifest, ok := readTOML(project, "Cargo.toml"); ok {
+		targets, _ := manifest["test"].([]map[string]any)
+		for _, target := range targets {
+			name, _ := target["name"].(string)
+			for _, check := range g.Task.Checks {
+				if sameCrate(name, check.Name) {
+					return fmt.Sprintf("the submission's Cargo.toml declares the test target %.80q, which is a hidden check's", name)
+				}
+			}
+		}
+	}
+	for _, file := range []string{".cargo/config.toml", ".cargo/config"} {
+		config, ok := readTOML(project, file)
+		if !ok {
+			continue
+		}
+		if key := findKey("", config, decides); key != "" {
+			return fmt.Sprintf("the submission's %s sets %.80q, which decides what the grader runs", file, key)
+		}
+	}
+	return ""
+}
+
+// decides are the keys of Cargo's configuration that name a program to compile or run with, or
+// other configuration. Source: the Cargo book, "Configuration".
+func decides(key string) bool {
+	parts := strings.Split(key, ".")
+	last := parts[len(parts)-1]
+	switch parts[0] {
+	case "build":
+		return len(parts) == 2 && slices.Contains([]string{"rustc", "rustc-wrapper", "rustc-workspace-wrapper", "rustdoc"}, last)
+	case "target", "host":
+		return slices.Contains([]string{"runner", "linker"}, last)
+	}
+	return key == "include"
+}
+
+// findKey is the first key of a table that matches, in the order of their names.
+func findKey(prefix string, table map[string]any, matches func(key string) bool) string {
+	var names []string
+	for name := range table {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		key := strings.TrimPrefix(prefix+"."+name, ".")
+		if matches(key) {
+			return key
+		}
+		if sub, ok := table[name].(map[string]any); ok {
+			if found := findKey(key, sub, matches); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// maxBuildFile caps a build file that is looked into, in bytes.
+const maxBuildFile = 1 << 20
+
+// readTOML reads a file of the submission; ok is false when it is not there or is no TOML.
+func readTOML(project, rel string) (table map[string]any, ok bool) {
+	data, cut, err := treecopy.ReadFile(project, rel, maxBuildFile)
+	if err != nil || cut {
+		return nil, false
+	}
+	_, err = toml.Decode(string(data), &table)
+	return table, err == nil
+}
+
+// sameCrate reports whether Cargo takes two target names for one.
+func sameCrate(a, b string) bool {
+	return strings.ReplaceAll(a, "-", "_") == strings.ReplaceAll(b, "-", "_")
+}
+
+// formatFiles are what rustfmt reads beside a source file or above it.
+var formatFiles = []string{"rustfmt.toml", ".rustfmt.toml"}
+
+// ownFormat gives a copy the starter's rustfmt configuration and no other: one in an editable folder
+// would soften the check for what lies beside it.
+func (g *grading) ownFormat(c *gradingCopy) error {
+	found, err := formatConfigs(c.path("project"), treecopy.Options{Untrusted: true})
+	if err != nil {
+		return err
+	}
+	for _, rel := range found {
+		if err := removeAny(c.path("project", rel)); err != nil {
+			return err
+		}
+	}
+	own, err := formatConfigs(g.Task.Starter, treecopy.Options{})
+	if err != nil {
+		return err
+	}
+	for _, rel := range own {
+		data, err := os.ReadFile(filepath.Join(g.Task.Starter, filepath.FromSlash(rel)))
+		if err != nil {
+			return fmt.Errorf("starter: %w", err)
+		}
+		if err := os.WriteFile(c.path("project", filepath.FromSlash(rel)), data, 0o644); errors.Is(err, fs.ErrNotExist) {
+			continue // its folder is gone, and with it what it was for
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// formatConfigs are the rustfmt configurations of a tree.
+func formatConfigs(dir string, opts treecopy.Options) ([]string, error) {
+	entries, err := treecopy.List(dir, opts)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if slices.Contains(formatFiles, e.Path[strings.LastIndex(e.Path, "/")+1:]) {
+			out = append(out, e.Path)
+		}
+	}
+	return out, nil
+}

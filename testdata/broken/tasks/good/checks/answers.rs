@@ -1,0 +1,4 @@
+#[test]
+fn answers() {
+    assert_eq!(tiny::answer(), 42);
+}

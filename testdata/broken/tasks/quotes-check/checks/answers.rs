@@ -1,0 +1,6 @@
+//! The answer to everything there is in the world.
+
+#[test]
+fn answers() {
+    assert_eq!(tiny::answer(), 42);
+}

@@ -1,0 +1,7 @@
+#[test]
+fn answers() {
+    assert_eq!(tiny::answer(), 42);
+}
+
+#[test]
+fn again() {}
