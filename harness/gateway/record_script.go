@@ -27,8 +27,12 @@ type ScriptSource struct {
 func ScriptOf(s ScriptSource) (text []byte, left int) {
 	w := &scriptWriter{source: s, last: map[string]*transcript.ToolCall{}}
 	calls := w.conversation()
+	w.cwd = s.Transcript.Cwd
+	if w.cwd == "" {
+		w.cwd = projectOf(calls, s.File)
+	}
 	for _, c := range calls {
-		for _, p := range edited(c, s.Transcript.Cwd) {
+		for _, p := range edited(c, w.cwd) {
 			w.last[p] = c
 		}
 	}
@@ -55,8 +59,10 @@ func ScriptOf(s ScriptSource) (text []byte, left int) {
 
 type scriptWriter struct {
 	source ScriptSource
+	cwd    string // the project as the client saw it, "" when unknown
 	b      bytes.Buffer
 	left   int
+	wrote  string                          // the file the newest step writes, "" when it does something else
 	last   map[string]*transcript.ToolCall // the call that edits a file last, by its path
 }
 
@@ -72,6 +78,39 @@ func (w *scriptWriter) conversation() []*transcript.ToolCall {
 		}
 	}
 	return calls
+}
+
+const (
+	maxProbed     = 50   // calls
+	maxProbedPath = 1024 // bytes
+)
+
+// projectOf finds the project by the first absolute path of a call whose end is a file of the project; "" when there is none.
+func projectOf(calls []*transcript.ToolCall, file func(string) (string, bool)) string {
+	if file == nil {
+		return ""
+	}
+	for _, c := range calls[:min(len(calls), maxProbed)] {
+		st, _ := stepOf(c.Name, c.Input, "")
+		candidates := edited(c, "")
+		if st.Action == ActionRead || st.Action == ActionWrite {
+			candidates = append(candidates, st.Arg)
+		}
+		for _, p := range candidates {
+			if !path.IsAbs(p) || len(p) > maxProbedPath {
+				continue
+			}
+			for i := 1; i < len(p); i++ { // the longest end first
+				if p[i] != '/' || pathProblem(p[i+1:]) != "" {
+					continue
+				}
+				if _, ok := file(p[i+1:]); ok {
+					return p[:i]
+				}
+			}
+		}
+	}
+	return ""
 }
 
 func (w *scriptWriter) head() {
@@ -93,12 +132,11 @@ func (w *scriptWriter) call(c *transcript.ToolCall) {
 	if polls(c) {
 		return // the scripted model asks after a running command of its own accord
 	}
-	cwd := w.source.Transcript.Cwd
-	if files := edited(c, cwd); len(files) > 0 {
+	if files := edited(c, w.cwd); len(files) > 0 {
 		w.edits(c, files)
 		return
 	}
-	st, ok := stepOf(c.Name, c.Input, cwd)
+	st, ok := stepOf(c.Name, c.Input, w.cwd)
 	if !ok {
 		w.comment("no step does this", c)
 		return
@@ -113,6 +151,9 @@ func (w *scriptWriter) call(c *transcript.ToolCall) {
 // edits writes the final content of the files this call is the last to edit.
 func (w *scriptWriter) edits(c *transcript.ToolCall, files []string) {
 	for _, f := range files {
+		if c.Name == fileChange && w.wrote == f {
+			continue // Codex tells of its own apply_patch a second time
+		}
 		if w.last[f] != c {
 			w.comment("a later edit of "+plainText(f)+" has the file's final content", c)
 			continue
@@ -132,8 +173,10 @@ func (w *scriptWriter) edits(c *transcript.ToolCall, files []string) {
 
 func (w *scriptWriter) step(a Action, arg, content string) {
 	fmt.Fprintf(&w.b, "\n[[step]]\n%s = %s\n", a, tomlString(arg))
+	w.wrote = ""
 	switch a {
 	case ActionWrite:
+		w.wrote = arg
 		fmt.Fprintf(&w.b, "content = %s\n", tomlString(content))
 	case ActionLoadSkill:
 		fmt.Fprintf(&w.b, "when_skill_offered = %s\n", tomlString(arg))
@@ -157,6 +200,8 @@ func polls(c *transcript.ToolCall) bool {
 	return c.Name == "write_stdin" && json.Unmarshal(c.Input, &in) == nil && in.Chars == ""
 }
 
+const fileChange = "file_change" // Codex's event of an edit
+
 // edited lists the files of the project that a call edits in place, relative to it. Paths elsewhere stay as they are.
 func edited(c *transcript.ToolCall, cwd string) []string {
 	var in struct {
@@ -179,7 +224,7 @@ func edited(c *transcript.ToolCall, cwd string) []string {
 				return []string{below(cwd, p)}
 			}
 		}
-	case "file_change": // Codex
+	case fileChange:
 		for _, change := range in.Changes {
 			if change.Kind != "delete" && change.Path != "" {
 				files = append(files, below(cwd, change.Path))

@@ -172,3 +172,24 @@ func FuzzStepOf(f *testing.F) {
 		require.NoError(t, err, string(data))
 	})
 }
+
+// OpenCode's stream does not tell the project, and Codex tells of an edit twice.
+func TestScriptOfUnknownProject(t *testing.T) {
+	patch := codexWrite("/run/project/src/lib.rs", "new\n")
+	tr := &transcript.Transcript{Client: "codex", Turns: []transcript.Turn{{Role: transcript.RoleAssistant, ToolCalls: []transcript.ToolCall{
+		{Name: "read", Input: json.RawMessage(`{"filePath":"/run/project/Cargo.toml"}`), Status: transcript.StatusOK},
+		{Name: "exec_command", Input: encodeJSON(codexExec{Cmd: patch}), Status: transcript.StatusOK},
+		{Name: "file_change", Input: json.RawMessage(`{"changes":[{"path":"/run/project/src/lib.rs","kind":"add"}]}`), Status: transcript.StatusOK},
+		{Name: "file_change", Input: json.RawMessage(`{"changes":[{"path":"/run/project/src/b.rs","kind":"add"}]}`), Status: transcript.StatusOK},
+	}}}}
+	files := map[string]string{"src/lib.rs": "new\n", "src/b.rs": "b\n"}
+	data, left := ScriptOf(ScriptSource{Transcript: tr, File: func(rel string) (string, bool) { c, ok := files[rel]; return c, ok }})
+	assert.Zero(t, left)
+	s, err := ParseScript("recorded.toml", data)
+	require.NoError(t, err, string(data))
+	var got []string
+	for _, st := range s.Steps {
+		got = append(got, string(st.Action)+" "+st.Arg+" "+st.Content)
+	}
+	assert.Equal(t, []string{"read Cargo.toml ", "write src/lib.rs new\n", "write src/b.rs b\n"}, got)
+}
