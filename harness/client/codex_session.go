@@ -312,14 +312,22 @@ func (e codexExecution) outcome() (string, transcript.Status) {
 	return i.outcome()
 }
 
-var codexExit = regexp.MustCompile(`(?m)^Process exited with code (-?\d+)$`)
+var (
+	codexExit = regexp.MustCompile(`(?m)^Process exited with code (-?\d+)$`)
+	// An apply_patch given to the shell is run by the client itself, which answers in another form.
+	codexPatched = regexp.MustCompile(`^Exit code: (-?\d+)\nWall time: [^\n]*\nOutput:\n`)
+)
 
 // codexAnswer is the status of a call by the words the model got; the phrases
 // are those of the client's source and of streams.
 func codexAnswer(output string, command bool) transcript.Status {
 	head := output[:min(len(output), 2000)]
-	header, _, _ := strings.Cut(head, "\nOutput:\n")
-	if m := codexExit.FindStringSubmatch(header); command && m != nil {
+	header, body, _ := strings.Cut(head, "\nOutput:\n")
+	m := codexExit.FindStringSubmatch(header)
+	if m == nil && strings.HasPrefix(header, "Wall time: ") {
+		m = codexPatched.FindStringSubmatch(body)
+	}
+	if command && m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n == 0 {
 			return transcript.StatusOK
 		}

@@ -107,15 +107,18 @@ func TestCodexRolloutCalls(t *testing.T) {
 			codexCalled("e", "exec_command", `{"cmd":"false"}`, "Process exited with code 1\nOutput:\n"),
 			codexCalled("f", "view_image", `not json`, "ok"),
 			codexCalled("g", "exec_command", `{"cmd":"sleep 99"}`, "Process running with session ID 7\nOutput:\n"),
+			codexCalled("h", "exec_command", `{"cmd":"apply_patch x"}`, "Wall time: 0.0000 seconds\nOutput:\nExit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nA /p/a\n"),
+			codexCalled("i", "exec_command", `{"cmd":"apply_patch y"}`, "Wall time: 0.0000 seconds\nOutput:\nExit code: 1\nWall time: 0 seconds\nOutput:\nno"),
+			codexCalled("j", "exec_command", `{"cmd":"echo"}`, "Process exited with code 1\nOutput:\nExit code: 0\nWall time: 0 seconds\nOutput:\n"),
 		))
-	assert.Equal(t, []string{"no_such rejected", "command_execution ok", "command_execution rejected", "command_execution denied", "command_execution error", "view_image ok", "command_execution unfinished"}, statuses(tr))
+	assert.Equal(t, []string{"no_such rejected", "command_execution ok", "command_execution rejected", "command_execution denied", "command_execution error", "view_image ok", "command_execution unfinished", "command_execution ok", "command_execution error", "command_execution error"}, statuses(tr))
 	var sources []string
 	for _, turn := range tr.Turns {
 		for _, call := range turn.ToolCalls {
 			sources = append(sources, call.Source)
 		}
 	}
-	assert.Equal(t, []string{"session", "", "session", "session", "", "session", "session"}, sources)
+	assert.Equal(t, []string{"session", "", "session", "session", "", "session", "session", "session", "session", "session"}, sources)
 	assert.Equal(t, "0.171.0", tr.ClientVersion)
 }
 
