@@ -65,6 +65,7 @@ func healthy(t *testing.T, r *result.Trial, dir string) {
 	assert.Equal(t, result.Completed, r.Execution, r.ExecutionCause)
 	assert.Equal(t, result.Finished, r.State)
 	assert.Nil(t, r.Excluded)
+	recorded(t, r, dir)
 	assert.Equal(t, "clean", r.Isolation.AuditState, r.Isolation.AuditFindings)
 	assert.Equal(t, result.Pass, r.Code.Build)
 	assert.Equal(t, result.Pass, r.Code.CargoTestLib)

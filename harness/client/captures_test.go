@@ -62,7 +62,7 @@ func captured(t testing.TB, name string) []string {
 
 // TestCaptures decodes every stream recorded from a real client.
 func TestCaptures(t *testing.T) {
-	least := map[string]int{"claude": 20, "codex": 32, "copilot": 21, "opencode": 24}
+	least := map[string]int{"claude": 20, "codex": 33, "copilot": 21, "opencode": 24}
 	for _, a := range Decoders() {
 		name := a.Name()
 		names := captured(t, name)

@@ -234,7 +234,7 @@ func (s *codexSession) call(p *codexPayload, at string) string {
 			input = object("command", command, "workdir", optional(args.Workdir))
 		}
 	}
-	if !s.Call(s.turn, p.CallID, name, input) {
+	if !s.CallReused(s.turn, p.CallID, name, input) {
 		return "tool call id taken"
 	}
 	if name == "command_execution" {
@@ -312,22 +312,20 @@ func (e codexExecution) outcome() (string, transcript.Status) {
 	return i.outcome()
 }
 
-var (
-	codexExit = regexp.MustCompile(`(?m)^Process exited with code (-?\d+)$`)
-	// An apply_patch given to the shell is run by the client itself, which answers in another form.
-	codexPatched = regexp.MustCompile(`^Exit code: (-?\d+)\nWall time: [^\n]*\nOutput:\n`)
-)
+// codexExit is a command's exit code in what the model is told: of a process,
+// or of a patch the client applied itself.
+var codexExit = regexp.MustCompile(`(?m)^(?:Process exited with code|Output:\nExit code:) (-?\d+)$`)
 
 // codexAnswer is the status of a call by the words the model got; the phrases
 // are those of the client's source and of streams.
 func codexAnswer(output string, command bool) transcript.Status {
 	head := output[:min(len(output), 2000)]
-	header, body, _ := strings.Cut(head, "\nOutput:\n")
-	m := codexExit.FindStringSubmatch(header)
-	if m == nil && strings.HasPrefix(header, "Wall time: ") {
-		m = codexPatched.FindStringSubmatch(body)
+	header, printed, _ := strings.Cut(head, "\nOutput:\n")
+	if strings.HasPrefix(printed, "Exit code: ") {
+		line, _, _ := strings.Cut(printed, "\n")
+		header += "\nOutput:\n" + line
 	}
-	if command && m != nil {
+	if m := codexExit.FindStringSubmatch(header); command && m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n == 0 {
 			return transcript.StatusOK
 		}

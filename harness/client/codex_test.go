@@ -107,19 +107,32 @@ func TestCodexRolloutCalls(t *testing.T) {
 			codexCalled("e", "exec_command", `{"cmd":"false"}`, "Process exited with code 1\nOutput:\n"),
 			codexCalled("f", "view_image", `not json`, "ok"),
 			codexCalled("g", "exec_command", `{"cmd":"sleep 99"}`, "Process running with session ID 7\nOutput:\n"),
-			codexCalled("h", "exec_command", `{"cmd":"apply_patch x"}`, "Wall time: 0.0000 seconds\nOutput:\nExit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nA /p/a\n"),
-			codexCalled("i", "exec_command", `{"cmd":"apply_patch y"}`, "Wall time: 0.0000 seconds\nOutput:\nExit code: 1\nWall time: 0 seconds\nOutput:\nno"),
-			codexCalled("j", "exec_command", `{"cmd":"echo"}`, "Process exited with code 1\nOutput:\nExit code: 0\nWall time: 0 seconds\nOutput:\n"),
 		))
-	assert.Equal(t, []string{"no_such rejected", "command_execution ok", "command_execution rejected", "command_execution denied", "command_execution error", "view_image ok", "command_execution unfinished", "command_execution ok", "command_execution error", "command_execution error"}, statuses(tr))
+	assert.Equal(t, []string{"no_such rejected", "command_execution ok", "command_execution rejected", "command_execution denied", "command_execution error", "view_image ok", "command_execution unfinished"}, statuses(tr))
 	var sources []string
 	for _, turn := range tr.Turns {
 		for _, call := range turn.ToolCalls {
 			sources = append(sources, call.Source)
 		}
 	}
-	assert.Equal(t, []string{"session", "", "session", "session", "", "session", "session", "session", "session", "session"}, sources)
+	assert.Equal(t, []string{"session", "", "session", "session", "", "session", "session"}, sources)
 	assert.Equal(t, "0.171.0", tr.ClientVersion)
+}
+
+// A patch given as a command is a file change in the stream, and stands once.
+func TestCodexPatch(t *testing.T) {
+	patch := func(id, output string) string {
+		return codexCalled(id, "exec_command", `{"cmd":"apply_patch <<'EOF'\n*** Begin Patch\nEOF"}`, output)
+	}
+	change := `{"type":"item.completed","item":{"id":"1","type":"file_change","changes":[{"path":"a","kind":"add"}],"status":"completed"}}`
+	const applied = "Wall time: 0.0000 seconds\nOutput:\nExit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nA a\n"
+	tr := decodeText(t, Codex{}, stream(codexStart, change, codexEnd), stream(codexMeta, patch("p", applied)))
+	assert.Equal(t, []string{"file_change ok"}, statuses(tr))
+	tr = decodeText(t, Codex{}, stream(codexStart, codexEnd), stream(codexMeta, patch("p", applied), patch("q", strings.Replace(applied, "code: 0", "code: 1", 1))))
+	assert.Equal(t, []string{"command_execution ok", "command_execution error"}, statuses(tr))
+	// What a command printed is not its exit code.
+	tr = decodeText(t, Codex{}, stream(codexStart, codexEnd), stream(codexMeta, codexCalled("r", "exec_command", `{"cmd":"x"}`, "Process exited with code 2\nOutput:\nExit code: 0\n")))
+	assert.Equal(t, []string{"command_execution error"}, statuses(tr))
 }
 
 func TestCodexItems(t *testing.T) {

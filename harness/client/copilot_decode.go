@@ -223,7 +223,7 @@ func (d *copilotDecoder) message(e *copilotEvent, p *copilotData, parent string)
 }
 
 func (d *copilotDecoder) call(turn int, parent string, r copilotRequest) string {
-	if !d.Call(turn, r.ID, r.Name, r.Arguments) {
+	if !d.CallReused(turn, r.ID, r.Name, r.Arguments) {
 		return "tool call id taken"
 	}
 	d.names[transcript.Name(r.ID)] = orText(r.Name, "?")

@@ -156,7 +156,7 @@ func (d *openCodeDecoder) tool(e *openCodeEvent) string {
 			name = asked.Tool
 		}
 	}
-	if !d.Call(d.message(e), p.CallID, name, state.Input) {
+	if !d.CallReused(d.message(e), p.CallID, name, state.Input) {
 		return "tool call id taken"
 	}
 	output, status := state.outcome(p.Tool)

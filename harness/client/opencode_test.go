@@ -1,6 +1,7 @@
 package client
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -95,4 +96,15 @@ func TestOpenCodeUsage(t *testing.T) {
 	assert.EqualValues(t, 2000, *tr.Timing.DurationMS)
 	assert.Equal(t, "- - - - -", counts(decodeText(t, OpenCode{}, stream(openStep, openStop, zero), "").Usage), "a step that was not counted makes the sum unknown")
 	assert.Empty(t, counts(decodeText(t, OpenCode{}, stream(openStep), "").Usage))
+}
+
+// Some models begin their ids anew with each answer.
+func TestReusedCallIDs(t *testing.T) {
+	use := openTool("call_0", "bash", `{"command":"ls"}`, openDone("x", `{"exit":0}`))
+	tr := decodeText(t, OpenCode{}, stream(openStep, use, use, openStop), "")
+	assert.Equal(t, []string{"bash ok", "bash ok"}, statuses(tr))
+	assert.Equal(t, tr.Lines, tr.Understood)
+	tr = decodeText(t, Copilot{}, stream(copilotUser, copilotUse("1", "bash", `{"command":"ls"}`, copilotShell("x", "0")), strings.ReplaceAll(copilotUse("1", "bash", `{"command":"ls"}`, copilotShell("y", "1")), `"m1"`, `"m2"`), copilotEnd), "")
+	assert.Equal(t, []string{"bash ok", "bash error"}, statuses(tr))
+	assert.Equal(t, tr.Lines, tr.Understood)
 }

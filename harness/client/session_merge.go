@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/proctor-evals/proctor/harness/transcript"
 )
@@ -56,7 +57,8 @@ func (d *codexDecoder) merge(s *codexSession) {
 	mergeSession(d.Builder, s.T, true, func(a, b *transcript.ToolCall) bool {
 		switch a.Name {
 		case "file_change":
-			return b.Name == "apply_patch"
+			// The client takes a patch out of a command, and does not run it.
+			return b.Name == "apply_patch" || b.Name == "command_execution" && strings.HasPrefix(strings.TrimSpace(command(b)), "apply_patch")
 		case "todo_list":
 			return b.Name == "update_plan"
 		case "command_execution":

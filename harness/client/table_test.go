@@ -34,6 +34,8 @@ func TestCaptureTable(t *testing.T) {
 	}{
 		{Codex{}, []row{
 			{"success", "", 0, "All done: FINAL-ANSWER", loaded, "1100 47 2200 0 5", "command_execution ok, command_execution ok"},
+			{"patch", "", 0, "`Settings` in src/lib.rs now keeps its values in the store and saves after every `set` and `remove`. The unit tests pass.", none, "68639 999 0 0 0",
+				"command_execution ok, command_execution ok, command_execution ok, file_change ok, command_execution error"}, // a patch stands once
 			{"ephemeral", "", 0, "END", none, "60 10 40 0 0", ""},
 			{"hooks_plain", "", 0, "END", none, "180 30 120 0 0", "command_execution ok, command_execution error"},
 			{"err429ok", "", 0, "FINE", none, "50 3 0 0 0", ""},
@@ -116,6 +118,15 @@ func TestCaptureTable(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The staged skill of a real trial was read with cat, and the others were not.
+func TestCodexRealLoad(t *testing.T) {
+	d := decodeCapture(t, Codex{}, "patch").Document()
+	assert.Equal(t, map[string]transcript.Load{
+		"fixture-store": transcript.Loaded, "imagegen": transcript.NotObserved, "openai-docs": transcript.NotObserved,
+		"skill-creator": transcript.NotObserved, "skill-installer": transcript.NotObserved,
+	}, d.Skills)
 }
 
 // counts is a usage in a row's form.

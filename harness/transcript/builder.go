@@ -129,6 +129,15 @@ func (b *Builder) Call(index int, id, name string, input json.RawMessage) bool {
 	return true
 }
 
+// CallReused is Call for clients that take ids as the model gives them: some
+// models begin anew with each answer. The id of a closed call may be taken.
+func (b *Builder) CallReused(index int, id, name string, input json.RawMessage) bool {
+	if key := Name(id); !b.open[key] {
+		delete(b.calls, key)
+	}
+	return b.Call(index, id, name, input)
+}
+
 // Result closes a call. It reports false when no such call is open.
 func (b *Builder) Result(id, output string, status Status) bool {
 	key := Name(id)
