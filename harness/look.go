@@ -43,8 +43,9 @@ func looks(dir, own string, like result.Benchmark, treatments []string) []*resul
 			continue
 		}
 		b, err := result.ReadBenchmark(filepath.Join(dir, entry.Name()))
-		if err == nil && sameQuestion(b, &like) && slices.ContainsFunc(b.Comparisons, func(c result.Comparison) bool {
-			return c.Diff != nil && slices.Contains(treatments, c.Treatment)
+		if err == nil && sameQuestion(b, &like) && slices.ContainsFunc(treatments, func(name string) bool {
+			// Rates side by side are a look, also where exploratory ones get no verdict.
+			return b.Configurations[name].SuccessRate != nil && b.Configurations[plan.Baseline].SuccessRate != nil
 		}) {
 			out = append(out, b)
 		}

@@ -12,9 +12,16 @@ import (
 )
 
 func TestLooks(t *testing.T) {
-	diff := 0.25
+	rate := 0.25
+	arms := func(names ...string) map[string]result.Counts {
+		out := map[string]result.Counts{}
+		for _, name := range names {
+			out[name] = result.Counts{SuccessRate: &rate}
+		}
+		return out
+	}
 	like := result.Benchmark{SchemaVersion: 1, ContentHash: "h", Model: result.Model{Name: "m", Kind: "forward"}, Isolation: "enforced", StandIns: []string{},
-		Comparisons: []result.Comparison{{Treatment: "with-symposium", Diff: &diff}}}
+		Configurations: arms("without-symposium", "with-symposium")}
 	dir := t.TempDir()
 	put := func(name string, change func(*result.Benchmark)) {
 		b := like
@@ -34,11 +41,12 @@ func TestLooks(t *testing.T) {
 		"kind":      func(b *result.Benchmark) { b.Model.Kind = "scripted" },
 		"isolation": func(b *result.Benchmark) { b.Isolation = "exploratory" },
 		"stand-in":  func(b *result.Benchmark) { b.StandIns = []string{"fake-client"} },
-		"no-diff":   func(b *result.Benchmark) { b.Comparisons = []result.Comparison{{Treatment: "with-symposium"}} },
-		"treatment": func(b *result.Benchmark) {
-			b.Comparisons = []result.Comparison{{Treatment: "staged-skills", Diff: &diff}}
+		"nothing-eligible": func(b *result.Benchmark) {
+			b.Configurations = arms("without-symposium")
+			b.Configurations["with-symposium"] = result.Counts{Planned: 3}
 		},
-		"one-arm": func(b *result.Benchmark) { b.Comparisons = nil },
+		"treatment":   func(b *result.Benchmark) { b.Configurations = arms("without-symposium", "staged-skills") },
+		"no-baseline": func(b *result.Benchmark) { b.Configurations = arms("with-symposium") },
 	} {
 		put("x-"+name, change)
 	}

@@ -342,6 +342,11 @@ func (w *regradeWork) grade(ctx context.Context, g grader, name string) (bool, e
 	if t.Code != nil {
 		code.EditsOutside = t.Code.EditsOutside // compared with the starter the agent had
 	}
+	for _, what := range code.Suspicious {
+		if f := (result.Finding{Kind: "suspicious_source", Detail: what}); !slices.Contains(t.Findings, f) {
+			t.Findings = append(t.Findings, f)
+		}
+	}
 	t.Gradings = append(t.Gradings, result.Grading{
 		Folder: folder, Time: time.Now().UTC(), ChecksHash: w.hash, Toolchain: g.toolchain, Reason: w.why(t), Code: code,
 	})

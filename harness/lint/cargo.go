@@ -187,8 +187,9 @@ func (l *linter) dependency(m manifest, keys []string, name string, v any) {
 }
 
 var (
-	lockName   = regexp.MustCompile(`^name = "(.*)"$`)
-	lockSource = regexp.MustCompile(`^source = "(registry|sparse|git)\+`)
+	lockName    = regexp.MustCompile(`^name = "(.*)"$`)
+	lockVersion = regexp.MustCompile(`^version = "(.*)"$`)
+	lockSource  = regexp.MustCompile(`^source = "(registry|sparse|git)\+`)
 )
 
 // lock checks the starter's Cargo.lock. Without one cargo writes it, in some
@@ -204,13 +205,16 @@ func (l *linter) lock(root *tomlFile, starter string, files []string) {
 		l.add(name, 0, 0, "the file is not a readable text of at most 1 MiB", "make it anew with cargo generate-lockfile --offline")
 		return
 	}
-	locked := map[string]bool{}
+	locked := map[string]string{} // package → version
 	last := ""
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		if m := lockName.FindStringSubmatch(line); m != nil {
 			last = m[1]
-			locked[last] = true
+			locked[last] = ""
+		}
+		if m := lockVersion.FindStringSubmatch(line); m != nil {
+			locked[last] = m[1]
 		}
 		if m := lockSource.FindStringSubmatch(line); m != nil {
 			l.add(name, i+1, 1, fmt.Sprintf("the package %q comes from a %s", last, map[string]string{"registry": "registry", "sparse": "registry", "git": "git repository"}[m[1]]), "a trial has no network: make it a fixture, or do without")
@@ -231,9 +235,17 @@ func (l *linter) lock(root *tomlFile, starter string, files []string) {
 		}
 	}
 	slices.Sort(want)
+	const anew = "make it anew with cargo generate-lockfile --offline"
 	for _, dep := range slices.Compact(want) {
-		if !locked[dep] {
-			l.add(name, 1, 1, fmt.Sprintf("the file does not list %q, so that cargo changes it in the middle of a trial", dep), "make it anew with cargo generate-lockfile --offline")
+		if _, ok := locked[dep]; !ok {
+			l.add(name, 1, 1, fmt.Sprintf("the file does not list %q, so that cargo changes it in the middle of a trial", dep), anew)
+		}
+	}
+	for _, m := range l.manifests() {
+		pkg, _ := m.table("package")["name"].(string)
+		version, _ := m.table("package")["version"].(string)
+		if in := locked[pkg]; in != "" && version != "" && in != version {
+			l.add(name, 1, 1, fmt.Sprintf("the file lists %q %s, whose manifest says %s", pkg, in, version), anew)
 		}
 	}
 }

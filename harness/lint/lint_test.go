@@ -160,3 +160,21 @@ func FuzzPrompt(f *testing.F) {
 		identifiers(skill)
 	})
 }
+
+// FuzzSkill holds the check of a SKILL.md against any text: no panic, places in the file, one line a
+// message.
+func FuzzSkill(f *testing.F) {
+	root := f.TempDir()
+	for _, s := range []string{goodSkill, "---\nname: a\nname: b\n---\n", "---\n? [a]\n: b\n---\nx", "---\na: &x [*x]\n---\n", "\r\n---\r\nname: [\r\n---", "---\n\"a\\nb\": 1\ndepends-on: a, b>>1\n---\n[x](y)"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		l := &linter{task: &task.Task{Root: root}}
+		l.skill(skill{file: "plugins/p/skills/a/SKILL.md", text: text})
+		for _, p := range l.problems {
+			if p.Line < 0 || p.Line > 2+strings.Count(text, "\n") || strings.ContainsAny(p.String(), "\n\r") {
+				t.Fatalf("%d lines: %q", 1+strings.Count(text, "\n"), p.String())
+			}
+		}
+	})
+}

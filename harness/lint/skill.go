@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"regexp"
@@ -62,12 +63,14 @@ func (l *linter) skill(s skill) {
 		l.add(s.file, 1, 1, err.Error(), "Symposium skips a skill without it")
 		return
 	}
+	// YAML also ends lines at characters that no editor does.
+	inside := func(line int) int { return min(line, head.Line+bytes.Count(head.YAML, []byte("\n"))) }
 	var doc yaml.Node
 	if err := yaml.Unmarshal(head.YAML, &doc); err != nil {
 		line, what := head.Line, strings.TrimPrefix(oneLine(err), "yaml: ")
 		if m := yamlLine.FindStringSubmatch(what); m != nil {
 			n, _ := strconv.Atoi(m[1])
-			line, what = line+n-1, m[2]
+			line, what = inside(line+n-1), m[2]
 		}
 		l.add(s.file, line, 0, "front matter: "+what, "correct the YAML; quote texts with a colon in them")
 		return
@@ -77,7 +80,7 @@ func (l *linter) skill(s skill) {
 		return
 	}
 	values := map[string]*yaml.Node{}
-	place := func(n *yaml.Node) (int, int) { return head.Line + n.Line - 1, n.Column }
+	place := func(n *yaml.Node) (int, int) { return inside(head.Line + n.Line - 1), n.Column }
 	for i := 0; i+1 < len(doc.Content[0].Content); i += 2 {
 		key, value := doc.Content[0].Content[i], doc.Content[0].Content[i+1]
 		line, col := place(key)
@@ -86,7 +89,7 @@ func (l *linter) skill(s skill) {
 		}
 		values[key.Value] = value
 		if value.Kind != yaml.ScalarNode || value.ShortTag() != "!!str" {
-			l.add(s.file, line, col, fmt.Sprintf("%s is not a text, and Symposium skips a skill with such a value", key.Value), "put the value in quotes, or leave the key out")
+			l.add(s.file, line, col, fmt.Sprintf("%s is not a text, and Symposium skips a skill with such a value", plain(key.Value)), "put the value in quotes, or leave the key out")
 		}
 	}
 	text := func(key string) string {
@@ -163,6 +166,16 @@ func (l *linter) skillFolder(s skill, body string, bodyLine int) {
 			l.add(s.file, bodyLine+i, m[2]+1, fmt.Sprintf("the link leads to %q, which is not in the skill's folder", target), "only that folder is installed: put the file there, or remove the link")
 		}
 	}
+}
+
+var plainKey = regexp.MustCompile(`^[\w.-]+$`)
+
+// plain is a key as messages show it: quoted when it holds anything odd.
+func plain(key string) string {
+	if plainKey.MatchString(key) {
+		return key
+	}
+	return strconv.Quote(key)
 }
 
 // yamlLine is how the YAML library begins an error with a place.

@@ -15,7 +15,7 @@ func Summary(w io.Writer, summaries []result.Summary) error {
 		if s.MeanDelta == nil {
 			continue
 		}
-		fmt.Fprintf(&out, "over %d tasks, %s against %s: %s points on average", s.Tasks, Clean(s.Treatment), Clean(s.Baseline), points(*s.MeanDelta))
+		fmt.Fprintf(&out, "over %d tasks with %s, %s against %s: %s points on average", s.Tasks, Clean(s.Client), Clean(s.Treatment), Clean(s.Baseline), points(*s.MeanDelta))
 		if s.CI95 != nil {
 			fmt.Fprintf(&out, " (95 %% bootstrap interval over tasks %s to %s, seed %d)", points(s.CI95[0]), points(s.CI95[1]), s.Seed)
 		}

@@ -15,13 +15,13 @@ func TestSummary(t *testing.T) {
 	require.NoError(t, Summary(&out, nil))
 	assert.Empty(t, out.String())
 	require.NoError(t, Summary(&out, []result.Summary{{
-		Treatment: "with-symposium", Baseline: "without-symposium", Tasks: 3, MeanDelta: ptr(0.15), CI95: &[2]float64{-0.1, 0.4}, Seed: 7,
+		Client: "claude", Treatment: "with-symposium", Baseline: "without-symposium", Tasks: 3, MeanDelta: ptr(0.15), CI95: &[2]float64{-0.1, 0.4}, Seed: 7,
 		LeftOut: []result.LeftOut{{Task: "--- FAIL: x", Reason: "no trial\nto count"}},
-	}, {Treatment: "staged-skills", Baseline: "without-symposium", Tasks: 12, MeanDelta: ptr(-0.5), CI95: &[2]float64{-0.6, -0.4}, Seed: 7}, {Tasks: 2}}))
+	}, {Client: "codex", Treatment: "staged-skills", Baseline: "without-symposium", Tasks: 12, MeanDelta: ptr(-0.5), CI95: &[2]float64{-0.6, -0.4}, Seed: 7}, {Tasks: 2}}))
 	requireHarmless(t, out.String())
-	assert.Equal(t, `over 3 tasks, with-symposium against without-symposium: +15 points on average (95 % bootstrap interval over tasks -10 to +40, seed 7); each task weighs the same, and this is no verdict; with fewer than 10 tasks the interval is too narrow
+	assert.Equal(t, `over 3 tasks with claude, with-symposium against without-symposium: +15 points on average (95 % bootstrap interval over tasks -10 to +40, seed 7); each task weighs the same, and this is no verdict; with fewer than 10 tasks the interval is too narrow
   left out: \x2d-- FAIL: x: no trial\nto count
-over 12 tasks, staged-skills against without-symposium: -50 points on average (95 % bootstrap interval over tasks -60 to -40, seed 7); each task weighs the same, and this is no verdict
+over 12 tasks with codex, staged-skills against without-symposium: -50 points on average (95 % bootstrap interval over tasks -60 to -40, seed 7); each task weighs the same, and this is no verdict
 `, out.String())
 }
 

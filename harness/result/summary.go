@@ -13,9 +13,10 @@ const (
 	SummarySeed      = 20260101
 )
 
-// Summary is what several tasks say together about one configuration. Tasks weigh the same, however
+// Summary is what several tasks say together about one configuration with one client. Tasks weigh the same, however
 // many trials each has; their counts are never put in one pot. It is no verdict.
 type Summary struct {
+	Client    string `json:"client"`
 	Treatment string `json:"treatment"`
 	Baseline  string `json:"baseline"`
 	// Tasks are those with a delta; MeanDelta is the unweighted mean of their success-rate differences.
@@ -47,17 +48,17 @@ type LeftOut struct {
 
 const summaryMethod = "unweighted mean of the tasks' success-rate differences; interval: percentile bootstrap over tasks"
 
-// Summarize sums up the benchmarks of one run, a summary for each configuration that two tasks or more
-// have a delta for; none otherwise.
+// Summarize sums up the benchmarks of one run, a summary for each client and configuration that two
+// tasks or more have a delta for; none otherwise. Clients are never put in one pot.
 func Summarize(benchmarks []*Benchmark) []Summary {
-	var order [][2]string
-	by := map[[2]string]*Summary{}
+	var order [][3]string
+	by := map[[3]string]*Summary{}
 	for _, b := range benchmarks {
 		for _, c := range b.Comparisons {
-			key := [2]string{c.Treatment, c.Baseline}
+			key := [3]string{b.Client, c.Treatment, c.Baseline}
 			if by[key] == nil {
 				order = append(order, key)
-				by[key] = &Summary{Treatment: c.Treatment, Baseline: c.Baseline, Method: summaryMethod,
+				by[key] = &Summary{Client: b.Client, Treatment: c.Treatment, Baseline: c.Baseline, Method: summaryMethod,
 					Resamples: SummaryResamples, Seed: SummarySeed, Deltas: []TaskDelta{}, LeftOut: []LeftOut{}}
 			}
 		}
@@ -67,7 +68,10 @@ func Summarize(benchmarks []*Benchmark) []Summary {
 		s := by[key]
 		var deltas []float64
 		for _, b := range benchmarks {
-			c, reason := b.comparison(key)
+			if b.Client != key[0] {
+				continue
+			}
+			c, reason := b.comparison(s.Treatment, s.Baseline)
 			if reason != "" {
 				s.LeftOut = append(s.LeftOut, LeftOut{Task: b.Task, Reason: reason})
 				continue
@@ -90,9 +94,9 @@ func Summarize(benchmarks []*Benchmark) []Summary {
 }
 
 // comparison finds one with a difference, or says why there is none.
-func (b *Benchmark) comparison(key [2]string) (c Comparison, reason string) {
+func (b *Benchmark) comparison(treatment, baseline string) (c Comparison, reason string) {
 	for _, c := range b.Comparisons {
-		if c.Treatment != key[0] || c.Baseline != key[1] {
+		if c.Treatment != treatment || c.Baseline != baseline {
 			continue
 		}
 		if c.Diff == nil {
@@ -103,5 +107,5 @@ func (b *Benchmark) comparison(key [2]string) (c Comparison, reason string) {
 	if b.NotCompared != "" {
 		return c, b.NotCompared
 	}
-	return c, fmt.Sprintf("%s and %s were not compared", key[0], key[1])
+	return c, fmt.Sprintf("%s and %s were not compared", treatment, baseline)
 }

@@ -50,3 +50,21 @@ func TestNoSummaryOfOneTask(t *testing.T) {
 		compared("a", counts(4, 1, 0, 0), counts(2, 3, 0, 0)), compared("b", counts(4, 1, 0, 0), counts(0, 0, 0, 0))}),
 		"one of two tasks has a delta")
 }
+
+func TestSummaryKeepsClientsApart(t *testing.T) {
+	var all []*Benchmark
+	for _, row := range []struct {
+		task, client string
+		with         int
+	}{{"a", "claude", 5}, {"a", "codex", 0}, {"b", "claude", 5}, {"b", "codex", 0}, {"a", "copilot", 3}} {
+		b := compared(row.task, counts(row.with, 5-row.with, 0, 0), counts(1, 4, 0, 0))
+		b.Client = row.client
+		all = append(all, b)
+	}
+	got := Summarize(all)
+	require.Len(t, got, 2, "one task alone, with copilot, gives none")
+	assert.Equal(t, []string{"claude", "codex"}, []string{got[0].Client, got[1].Client})
+	assert.InDelta(t, 0.8, *got[0].MeanDelta, 1e-12)
+	assert.InDelta(t, -0.2, *got[1].MeanDelta, 1e-12)
+	assert.Empty(t, got[0].LeftOut)
+}
