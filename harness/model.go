@@ -211,6 +211,17 @@ func (o Options) endpoint(clientName string) (gateway.Endpoint, error) {
 	return e, nil
 }
 
+// keyFiles are the files that hold keys.
+func (o Options) keyFiles() (files []string) {
+	for _, e := range o.Endpoints {
+		if e.KeyFile != "" {
+			files = append(files, e.KeyFile)
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
 func firstOf(texts ...string) string {
 	for _, s := range texts {
 		if s != "" {
@@ -236,6 +247,22 @@ func (e *Engine) checkKeys() error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// Model says in a line for a report of the machine where answers come from, or what is missing for it.
+func (e *Engine) Model() (string, error) {
+	if err := e.checkKeys(); err != nil {
+		return "", err
+	}
+	switch o := e.opts; o.kind() {
+	case gateway.KindDirect:
+		return "warning  " + DirectWarning, nil
+	case gateway.KindForward:
+		return fmt.Sprintf("ok       model %s, forwarded: the key stays outside the trial", o.Model), nil
+	case gateway.KindReplay:
+		return fmt.Sprintf("ok       model %s, replayed from %s", o.Model, o.Replay), nil
+	}
+	return "ok       scripted model: no key, no cost", nil
 }
 
 // spend is a counter with the given limits and the run's prices.

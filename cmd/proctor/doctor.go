@@ -90,6 +90,12 @@ func checkMachine(ctx context.Context, o harness.Options, stdout io.Writer) int 
 		bad(err.Error(), "")
 	} else {
 		fmt.Fprintf(stdout, "ok       evals root %s, %d tasks\n", e.Options().Evals, len(e.Tasks()))
+		note, err := e.Model()
+		if err != nil {
+			bad(err.Error(), "")
+		} else {
+			fmt.Fprintf(stdout, "%s\n", report.Clean(note))
+		}
 	}
 	return code
 }
@@ -113,6 +119,8 @@ func runAttacks(ctx context.Context, o harness.Options, stdout, stderr io.Writer
 			o.Configurations = plan.Names()
 		}
 	}
+	// The attacks need no model, and no key of a real one.
+	o.Model, o.Direct, o.Record, o.Replay = harness.Scripted, false, false, ""
 	key, err := workspace.NewID()
 	if err != nil {
 		return exit(stderr, err, exitRunner)

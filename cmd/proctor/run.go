@@ -6,7 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -127,12 +129,18 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 		fs.BoolVar(&o.Exploratory, "exploratory", o.Exploratory, "the client's own sandbox in place of srt; results are not compared")
 		clientFlag(fs, &o)
 		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")
+		fs.BoolVar(&o.Direct, "direct", o.Direct, "the client has the real key and reaches its provider itself; the agent can read the key")
+		fs.StringVar(&o.Replay, "replay", o.Replay, "folder of a recorded run, batch or trial, to answer from its cassettes")
 		fs.IntVar(&o.Trials, "k", o.Trials, "trials per configuration")
 		fs.IntVar(&o.Jobs, "jobs", o.Jobs, "batches that run side by side")
 		fs.Func("configurations", "comma-separated, of "+strings.Join(plan.Names(), ", "), func(s string) error {
 			o.Configurations = harness.SplitList(s)
 			return nil
 		})
+	}
+	if name == "run" {
+		fs.BoolVar(&o.Record, "record", o.Record, "keep a cassette of each trial's model traffic beside its result")
+		limitFlags(fs, &o)
 	}
 	for _, add := range more {
 		add(fs)
@@ -155,6 +163,26 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 		return o, nil, err
 	}
 	return o, fs.Args(), nil
+}
+
+// limitFlags are the run's limits; 0 would pass for "not given".
+func limitFlags(fs *flag.FlagSet, o *harness.Options) {
+	fs.Func("max-tokens", "tokens after which the run stops at the end of a round", func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < 1 {
+			return errors.New("give a whole number of at least 1")
+		}
+		o.MaxTokens = n
+		return nil
+	})
+	fs.Func("max-cost", "US dollars after which the run stops at the end of a round; needs prices in proctor.toml", func(s string) error {
+		n, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(n > 0) || math.IsInf(n, 0) {
+			return errors.New("give a number above 0")
+		}
+		o.MaxCost = n
+		return nil
+	})
 }
 
 func clientFlag(fs *flag.FlagSet, o *harness.Options) {
@@ -185,6 +213,9 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	r, err := e.Start(ctx, tasks)
 	if err != nil {
 		return exit(stderr, err, exitRunner)
+	}
+	if e.Options().Direct {
+		fmt.Fprintf(stderr, "proctor: %s\n", harness.DirectWarning)
 	}
 	for _, b := range r.Batches() {
 		for _, d := range b.Detectable() {

@@ -55,6 +55,9 @@ func Run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if engine.Options().Direct {
+		t.Log(harness.DirectWarning)
+	}
 	if err := stamp(engine.Options()); err != nil {
 		t.Fatal(err)
 	}

@@ -204,13 +204,14 @@ func (f *Forward) send(ctx context.Context, r *Request, to Endpoint, body []byte
 
 // passing is a good answer on its way.
 func (f *Forward) passing(r *Request, body []byte, resp *http.Response) *Turn {
-	model := r.Model
+	model, counted := r.Model, Usage{}
 	return &Turn{Wire: &Wire{
 		Status: resp.StatusCode, ContentType: resp.Header.Get("Content-Type"), Body: resp.Body,
-		Done: func(m *meter) {
+		Told: func(m *meter) {
 			charged := m.charged(body)
-			f.o.Trial.add(model, charged)
-			f.o.Run.add(model, charged)
+			f.o.Trial.add(model, counted, charged)
+			f.o.Run.add(model, counted, charged)
+			counted = charged
 		},
 	}}
 }

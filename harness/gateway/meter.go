@@ -251,6 +251,9 @@ func set(to **int64, n *int64) {
 
 // charged is the usage with a guess for what was not told: the request's and the answer's bytes.
 func (m *meter) charged(request []byte) Usage {
+	if !m.stream && !m.ended && !m.over && json.Valid(m.buf) {
+		m.end() // a whole body has come
+	}
 	u := m.usage
 	if u.InputTokens == nil {
 		n := estimateTokens(request)

@@ -6,6 +6,9 @@ import (
 	"net/http"
 )
 
+// maxWhole is how much of an answer that is no stream is taken, in bytes.
+const maxWhole = 64 << 20
+
 // passed are the request headers that say what a request means. All others, the key first, are the client's affair with
 // this gateway.
 var passed = []string{"Anthropic-Version", "Anthropic-Beta", "Openai-Beta", "Accept"}
@@ -30,10 +33,16 @@ func (g *Gateway) pass(ctx context.Context, w *answer, rec *record, dialect stri
 	}
 	w.WriteHeader(wire.Status)
 	m := newMeter(dialect, wire.ContentType)
-	err := relay(w, wire.Body, m)
+	told := func() {
+		if wire.Told != nil {
+			wire.Told(m)
+		}
+	}
+	err := relay(w, wire.Body, m, told)
 	if err == nil && !wire.Cut {
 		m.end()
 	}
+	told()
 	if wire.Status < http.StatusBadRequest {
 		t.Usage, t.StopReason = m.usage, m.stop
 		broken := err != nil || wire.Cut || !m.ended
@@ -49,9 +58,6 @@ func (g *Gateway) pass(ctx context.Context, w *answer, rec *record, dialect stri
 			t.Fault = "the provider's answer broke off"
 		}
 	}
-	if wire.Done != nil {
-		wire.Done(m)
-	}
 	if t.Failure != nil {
 		rec.Failure = string(t.Failure.Kind)
 	} else if t.failed() {
@@ -64,14 +70,25 @@ func (g *Gateway) pass(ctx context.Context, w *answer, rec *record, dialect stri
 	return abort
 }
 
-// relay copies from the provider to the client, each piece as soon as it is there. The error is the reader's, or the
-// writer's.
-func relay(w *answer, from io.Reader, m *meter) error {
+// relay copies from the provider to the client: of a stream each piece as soon as it is there. told is called before the
+// client sees what m has read, so that its next request finds this one counted. The error is the reader's, or the writer's.
+func relay(w *answer, from io.Reader, m *meter, told func()) error {
+	if !m.stream {
+		body, err := io.ReadAll(io.LimitReader(from, maxWhole))
+		m.Write(body) //nolint:errcheck // never fails
+		told()
+		if _, werr := w.Write(body); werr != nil {
+			return werr
+		}
+		w.Flush()
+		return err
+	}
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
 		if n > 0 {
 			m.Write(buf[:n]) //nolint:errcheck // never fails
+			told()
 			if _, err := w.Write(buf[:n]); err != nil {
 				return err
 			}

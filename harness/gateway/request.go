@@ -126,8 +126,8 @@ type Wire struct {
 	RetryAfter  string // as the header has it; "": no such header
 	Body        io.ReadCloser
 	Cut         bool // Body ends where the connection was cut
-	// Done, unless nil, is called with what the body told when it has ended or broken off.
-	Done func(*meter)
+	// Told, unless nil, is called with what the body has told so far, before the client sees it, and at the end.
+	Told func(*meter)
 }
 
 // Usage counts tokens; nil is unknown, which is not 0. Input excludes what was read from or written to a cache.

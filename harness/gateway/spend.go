@@ -49,19 +49,19 @@ func NewSpend(l Limits, prices map[string]Price) *Spend {
 	return &Spend{limits: l, prices: prices, priced: true}
 }
 
-// add counts the answer of a model. charged is its usage with guesses where the provider told none: a limit must hold
-// also for an agent that hangs up before the provider says what it took.
-func (s *Spend) add(model string, charged Usage) {
+// add counts an answer of a model, of which counted was counted before. charged is its usage with guesses where the
+// provider told none: a limit must hold also for an agent that hangs up before the provider says what it took.
+func (s *Spend) add(model string, counted, charged Usage) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turns++
-	s.tokens += promptTokens(charged) + count(charged.OutputTokens)
+	s.tokens += promptTokens(charged) + count(charged.OutputTokens) - promptTokens(counted) - count(counted.OutputTokens)
 	price, ok := s.prices[model]
 	s.priced = s.priced && ok
-	s.cost += price.cost(charged)
+	s.cost += price.cost(charged) - price.cost(counted)
 }
 
 // Over is nil below the limits, else an error that wraps ErrMaxTokens or ErrMaxCost.
