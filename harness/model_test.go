@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +19,7 @@ import (
 	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/transcript"
 )
 
 func TestModelOfProctorToml(t *testing.T) {
@@ -156,16 +161,37 @@ func TestCredential(t *testing.T) {
 	assert.Equal(t, credential{value: "o", baseURL: "https://x:8443", hosts: []string{"x:8443"}}, c)
 }
 
+// spend lets a trial of the run ask a provider once, which takes two tokens.
+func spend(t *testing.T, run *gateway.Spend) {
+	t.Helper()
+	fakeEndpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"usage":{"input_tokens":1,"output_tokens":1}}`)
+	}))
+	defer fakeEndpoint.Close()
+	g, err := gateway.Open(t.Context(), gateway.Options{ModelName: "m", Model: gateway.NewForward(gateway.ForwardOptions{
+		Models: []string{"m"}, Run: run, Clock: &gateway.Clock{}, Endpoints: map[string]gateway.Endpoint{gateway.DialectMessages: {BaseURL: fakeEndpoint.URL, Key: "k"}},
+	})})
+	require.NoError(t, err)
+	req, err := http.NewRequest(http.MethodPost, g.URL()+"/v1/messages", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`))
+	require.NoError(t, err)
+	req.Header.Set("X-Api-Key", g.Token())
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.NoError(t, g.Close())
+}
+
 // TestRunLimit: a run over its limit finishes the rounds it began, in every batch, and begins none.
 func TestRunLimit(t *testing.T) {
 	run := &Run{spend: gateway.NewSpend(gateway.Limits{Tokens: 1}, nil)}
 	one, two := &Batch{run: run}, &Batch{run: run}
 	assert.NoError(t, run.overLimit(one, plan.Trial{Round: 1}))
-	run.spend.Charge("m", 10)
+	spend(t, run.spend)
 	assert.NoError(t, run.overLimit(one, plan.Trial{Round: 1}), "the round's other configuration")
 	err := run.overLimit(one, plan.Trial{Round: 2})
 	require.ErrorIs(t, err, gateway.ErrMaxTokens)
-	assert.EqualError(t, err, "the run's limit: max_tokens: 10 tokens are used of 1")
+	assert.EqualError(t, err, "the run's limit: max_tokens: 2 tokens are used of 1")
 	assert.Error(t, run.overLimit(one, plan.Trial{Round: 2}), "the whole round")
 	assert.Error(t, run.overLimit(two, plan.Trial{Round: 1}))
 }
@@ -226,4 +252,77 @@ func TestCassettesIn(t *testing.T) {
 	}
 	o := Options{Replay: run, Model: "other"}
 	assert.ErrorContains(t, errors.Join(o.checkModel()...), "was recorded with the model m, not other")
+}
+
+// TestWaitStopsTheClock: while the provider is waited for, the agent's deadline does not come nearer.
+func TestWaitStopsTheClock(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	fakeEndpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked++; asked == 1 {
+			w.Header().Set("Retry-After", "3")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		_, _ = io.WriteString(w, `{}`)
+	}))
+	defer fakeEndpoint.Close()
+	tr := &trial{clock: &gateway.Clock{}}
+	tr.stopped, tr.stop = context.WithCancelCause(context.Background())
+	f := gateway.NewForward(gateway.ForwardOptions{
+		Models: []string{"m"}, Clock: tr.clock, Endpoints: map[string]gateway.Endpoint{gateway.DialectMessages: {BaseURL: fakeEndpoint.URL, Key: "k"}},
+	})
+	ctx, cancel := tr.withDeadline(t.Context(), 2*time.Second, errAgentDeadline)
+	defer cancel()
+	turn, err := f.Turn(t.Context(), &gateway.Request{Dialect: gateway.DialectMessages, Model: "m", Raw: []byte(`{}`)})
+	require.NoError(t, err)
+	require.NoError(t, ctx.Err(), "three seconds of waiting are not the agent's")
+	require.NoError(t, turn.Wire.Body.Close())
+	<-ctx.Done()
+	assert.ErrorIs(t, context.Cause(ctx), errAgentDeadline, "and the rest of its time is over at last")
+	_, waits := tr.clock.Waited()
+	assert.Equal(t, 1, waits)
+}
+
+// TestReconcile: turns at the gateway that the client does not tell of are a finding.
+func TestReconcile(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind             string
+		answered, told   int
+		surplus, compare bool
+	}{
+		"alike":                    {gateway.KindForward, 2, 2, false, true},
+		"more at the gateway":      {gateway.KindForward, 3, 2, true, true},
+		"more told, as by retries": {gateway.KindReplay, 2, 3, false, true},
+		"scripted":                 {gateway.KindScripted, 3, 2, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := &trial{rec: &result.Trial{Model: result.Model{Kind: tt.kind}, Gateway: &result.Gateway{Answered: tt.answered}}, transcript: &transcript.Transcript{}}
+			tr.transcript.Turns = append(tr.transcript.Turns, transcript.Turn{Role: transcript.RoleUser}, transcript.Turn{Role: transcript.RoleAssistant, Synthetic: true})
+			for range tt.told {
+				tr.transcript.Turns = append(tr.transcript.Turns, transcript.Turn{Role: transcript.RoleAssistant})
+			}
+			tr.reconcile()
+			assert.Equal(t, tt.surplus, len(tr.rec.Findings) == 1)
+			assert.Equal(t, tt.compare, tr.rec.Gateway.TranscriptTurns != nil)
+		})
+	}
+}
+
+// TestCheckCassettes: keys in a cassette are found, wherever it lies; what a trial left is not searched.
+func TestCheckCassettes(t *testing.T) {
+	evals := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(evals, "tasks"), 0o755))
+	key := "ghp_" + strings.Repeat("a", 36)
+	for dir, text := range map[string]string{
+		"cassettes/one": "{}\n  " + key + "\n", "results/one/claude/b/t": key, "cassettes/clean": "{}\n", "results/one/claude/b/t/submission": key,
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Join(evals, dir), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(evals, dir, gateway.CassetteFile), []byte(text), 0o644))
+	}
+	problems, err := CheckCassettes(Options{Evals: evals})
+	require.NoError(t, err)
+	require.Len(t, problems, 2)
+	assert.Equal(t, "cassettes/one/cassette.jsonl:2:3: what looks like a key stands in the cassette: ghp_…; revoke the key, and record again", problems[0].String())
+	assert.Equal(t, "results/one/claude/b/t/cassette.jsonl", problems[1].File)
 }

@@ -26,6 +26,9 @@ const keyHunt = `version = 1
 run = "(env; cat /proc/*/environ /proc/*/cmdline; grep -raoE 'sk-[0-9a-f]{48}' $HOME $TMPDIR /tmp /run . ) > hunt.txt 2>/dev/null; true"
 
 [[step]]
+read = "src/lib.rs"
+
+[[step]]
 write = "src/lib.rs"
 content = '''
 //! A number.
@@ -127,9 +130,9 @@ func TestForwardedTrial(t *testing.T) {
 			assert.Positive(t, *rec.Gateway.Usage.OutputTokens)
 
 			seen := endpoint.Summary()
-			assert.Equal(t, 3, seen.Turns, "the key arrives")
+			assert.Equal(t, 4, seen.Turns, "the key arrives")
 			assert.Zero(t, seen.Refused)
-			assert.Equal(t, 3, turns)
+			assert.Equal(t, 4, turns)
 			assert.Greater(t, looked, 20)
 			assert.Empty(t, found, "the key, while the trial ran")
 			kept, n := holding(results, secret)
@@ -153,7 +156,7 @@ func TestForwardedTrial(t *testing.T) {
 			assert.Equal(t, rec.Code.Overall, rec2.Code.Overall)
 			assert.Equal(t, rec.Gateway.Usage, rec2.Gateway.Usage)
 			assert.Equal(t, 0, *rec2.Gateway.Unplayed)
-			assert.Equal(t, 3, endpoint.Summary().Turns, "nothing was asked of the endpoint")
+			assert.Equal(t, 4, endpoint.Summary().Turns, "nothing was asked of the endpoint")
 			assert.Equal(t, session(t, dir, name), session(t, dir2, name))
 		})
 	}

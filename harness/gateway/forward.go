@@ -251,14 +251,15 @@ func failing(to Endpoint, resp *http.Response, said []byte, stop bool) *Turn {
 	return t
 }
 
-// retryAfter is how long to wait: what the provider says (RFC 9110, 10.2.3), else a second that doubles.
+// retryAfter is how long to wait: what the provider says (RFC 9110, 10.2.3), else a second that doubles. Never less than
+// a second, whatever it says, so that waiting comes to an end.
 func retryAfter(h http.Header, attempt int) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if secs, err := strconv.ParseFloat(text, 64); err == nil && secs >= 0 && secs < 1e6 {
-		return time.Duration(secs * float64(time.Second))
+		return max(time.Duration(secs*float64(time.Second)), time.Second)
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return max(time.Until(at), 0)
+		return max(time.Until(at), time.Second)
 	}
 	return min(time.Second<<min(attempt, 10), maxBackoff)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -156,7 +157,8 @@ func TestForwardWaits(t *testing.T) {
 				good(w)
 			}
 		}, 200, []time.Duration{7 * time.Second, 2 * time.Second}, nil, false, 3},
-		"longer than the trial may wait": {func(_ int, w http.ResponseWriter, _ []byte) { busy(w, 429, "90") }, 429, nil, ErrEndpoint, true, 1},
+		"busy for ever, with no time to wait": {func(_ int, w http.ResponseWriter, _ []byte) { busy(w, 429, "0") }, 429, slices.Repeat([]time.Duration{time.Second}, 240), nil, true, 241},
+		"longer than the trial may wait":      {func(_ int, w http.ResponseWriter, _ []byte) { busy(w, 429, "90") }, 429, nil, ErrEndpoint, true, 1},
 		"no quota will come back": {func(_ int, w http.ResponseWriter, _ []byte) {
 			failOpenAI(w, "1", Failure{Status: 429, Type: "insufficient_quota", Message: "pay"})
 		}, 429, nil, ErrEndpoint, true, 1},

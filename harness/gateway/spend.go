@@ -93,8 +93,3 @@ func (s *Spend) Cost() *float64 {
 	cost := s.cost
 	return &cost
 }
-
-// Charge counts input tokens of a model that no answer of a gateway told of.
-func (s *Spend) Charge(model string, tokens int64) {
-	s.add(model, Usage{}, Usage{InputTokens: &tokens})
-}
