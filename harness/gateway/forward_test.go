@@ -330,6 +330,7 @@ func TestClock(t *testing.T) {
 	one()
 	waited, n := c.Waited()
 	assert.Equal(t, 3*time.Second, waited)
+	assert.Equal(t, 2, n)
 	now = now.Add(time.Second)
 	two()
 	now = now.Add(time.Hour)
