@@ -19,8 +19,12 @@ import (
 )
 
 // keyHunt makes the agent look for keys wherever it can: its environment, that of every process it sees,
-// their command lines, and its files. What it finds goes into the submission.
+// their command lines, and its files. What it finds goes into the submission. The provider is busy at first.
 const keyHunt = `version = 1
+
+[[step]]
+fail_with = 429
+times = 1
 
 [[step]]
 run = "(env; cat /proc/*/environ /proc/*/cmdline; grep -raoE 'sk-[0-9a-f]{48}' $HOME $TMPDIR /tmp /run . ) > hunt.txt 2>/dev/null; true"
@@ -124,15 +128,18 @@ func TestForwardedTrial(t *testing.T) {
 			assert.Equal(t, result.Succeeded, rec.Outcome)
 			assert.Equal(t, gateway.KindForward, rec.Model.Kind)
 			assert.Empty(t, rec.Findings)
+			assert.Equal(t, 1, rec.Gateway.Waits, "the client never saw that the provider was busy")
+			assert.Equal(t, 0, rec.Gateway.Failures)
+			assert.Positive(t, rec.Gateway.WaitSecs)
 			require.NotNil(t, rec.Gateway.TranscriptTurns)
 			assert.Equal(t, rec.Gateway.Answered, *rec.Gateway.TranscriptTurns)
 			require.NotNil(t, rec.Gateway.Usage.OutputTokens)
 			assert.Positive(t, *rec.Gateway.Usage.OutputTokens)
 
 			seen := endpoint.Summary()
-			assert.Equal(t, 4, seen.Turns, "the key arrives")
+			assert.Equal(t, 5, seen.Turns, "the key arrives")
 			assert.Zero(t, seen.Refused)
-			assert.Equal(t, 4, turns)
+			assert.Equal(t, 5, turns)
 			assert.Greater(t, looked, 20)
 			assert.Empty(t, found, "the key, while the trial ran")
 			kept, n := holding(results, secret)
@@ -156,7 +163,7 @@ func TestForwardedTrial(t *testing.T) {
 			assert.Equal(t, rec.Code.Overall, rec2.Code.Overall)
 			assert.Equal(t, rec.Gateway.Usage, rec2.Gateway.Usage)
 			assert.Equal(t, 0, *rec2.Gateway.Unplayed)
-			assert.Equal(t, 4, endpoint.Summary().Turns, "nothing was asked of the endpoint")
+			assert.Equal(t, 5, endpoint.Summary().Turns, "nothing was asked of the endpoint")
 			assert.Equal(t, session(t, dir, name), session(t, dir2, name))
 		})
 	}
@@ -174,6 +181,43 @@ func session(t *testing.T, dir, client string) (said []string) {
 		}
 	}
 	return append(said, tr.FinalText)
+}
+
+// TestStoppedTrial: a provider that refuses the key, and a trial over its limit, end the real client's
+// session at once, and the result says why.
+func TestStoppedTrial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short keeps to unit tests; this one runs the real tools")
+	}
+	for name, tt := range map[string]struct {
+		key   string // "": the right one
+		limit int64
+		cause string
+		asked bool // the endpoint answered something
+	}{
+		"wrong key": {"sk-wrong", 0, "model_endpoint", false},
+		"limit":     {"", 1, "max_tokens", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			endpoint := fakeEndpoint(t, "version = 1\n[[step]]\nrun = \"true\"\n[[step]]\nsay = \"Done.\"\n", nil)
+			if tt.key == "" {
+				tt.key = endpoint.Token()
+			}
+			t.Setenv("ANTHROPIC_API_KEY", tt.key)
+			t.Setenv("ANTHROPIC_BASE_URL", endpoint.URL())
+			rec, _, _ := one(t, harness.Options{
+				Evals: tiny(t, "Make the answer right.\n"), Scratch: t.TempDir(), Results: t.TempDir(), Model: "a-model", TrialMaxTokens: tt.limit,
+			})
+			assert.Equal(t, result.ClientError, rec.Execution)
+			assert.Equal(t, tt.cause, rec.ExecutionCause)
+			assert.Equal(t, result.Failed, rec.Outcome)
+			seen := endpoint.Summary()
+			assert.Equal(t, tt.asked, seen.Turns+seen.SideCalls > 0)
+			require.NotEmpty(t, rec.Findings)
+			assert.Equal(t, tt.cause, rec.Findings[0].Kind)
+			assert.NotContains(t, rec.Findings[0].Detail, tt.key)
+		})
+	}
 }
 
 // TestDirectTrial: the client reaches its provider itself, with the real key, and nothing else.
