@@ -380,3 +380,17 @@ func TestFixtureLinkOut(t *testing.T) {
 	require.Error(t, err)
 	assert.Contains(t, err.Error(), `the fixture "out" is a link out of fixtures/`)
 }
+
+// The reference page names every key.
+func TestKeysAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/suites.md")
+	require.NoError(t, err)
+	keys := append(append(append([]string{}, executeKeys...), triggerKeys...), configKeys...)
+	keys = append(append(keys, providerKeys...), judgeConfigKeys...)
+	for _, kind := range kinds() {
+		keys = append(keys, kind.keys...)
+	}
+	for _, key := range append(keys, "evaluated_skills", "exclude_by_default", "fixture", "env") {
+		assert.Contains(t, string(page), "`"+key+"`")
+	}
+}

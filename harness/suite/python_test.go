@@ -189,7 +189,7 @@ func FuzzParseYAML(f *testing.F) {
 		}
 		var d decoder
 		d.task(v, &Task{Suite: &Suite{}}, JudgeConfig{})
-		d.config(v, "/", "/", func(string) bool { return false })
+		d.config(v, "/", func(string) bool { return false })
 		d.suiteFile(v, &Suite{Name: "s"})
 		for _, p := range d.problems {
 			if p.File != "f" || p.Line < 1 || p.Col < 1 {
