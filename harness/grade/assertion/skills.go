@@ -3,25 +3,13 @@ package assertion
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/proctor-evals/proctor/harness/suite"
 	"github.com/proctor-evals/proctor/harness/transcript"
 )
 
-// SameSkill tells whether two names are of one skill: they are equal, also when one of them has a
-// plugin's name before it ("plugin:skill"). Source: agent-exam 0.2.0.
-func SameSkill(a, b string) bool {
-	if a == b {
-		return true
-	}
-	_, inA, okA := strings.Cut(a, ":")
-	_, inB, okB := strings.Cut(b, ":")
-	return okA && inA == b || okB && inB == a
-}
-
 func isExcluded(skill string, excluded []string) bool {
-	return slices.ContainsFunc(excluded, func(x string) bool { return SameSkill(skill, x) })
+	return slices.ContainsFunc(excluded, func(x string) bool { return suite.SameSkill(skill, x) })
 }
 
 // use is one invocation of a skill: its tool was called, its file read, or the client put it into
@@ -32,7 +20,7 @@ type use struct {
 	perhaps   bool // nobody can tell whether it is one; skill may then be ""
 }
 
-func (u use) may(skill string) bool { return u.skill == "" || SameSkill(u.skill, skill) }
+func (u use) may(skill string) bool { return u.skill == "" || suite.SameSkill(u.skill, skill) }
 
 // uses are the invocations, depth first: what a turn invokes comes before what its subagents do.
 func (g *grading) uses() []use {
@@ -74,9 +62,9 @@ func (g *grading) firstSkill(c suite.FirstSkill) finding {
 			before = append(before, u)
 			continue
 		}
-		match := SameSkill(u.skill, c.Skill)
+		match := suite.SameSkill(u.skill, c.Skill)
 		for _, p := range before {
-			if match && p.skill != "" && SameSkill(p.skill, c.Skill) || !match && !p.may(c.Skill) {
+			if match && p.skill != "" && suite.SameSkill(p.skill, c.Skill) || !match && !p.may(c.Skill) {
 				continue // it would not change the answer
 			}
 			return broken("cannot tell: before %q was invoked, a command may have read another skill", u.skill)
@@ -103,7 +91,7 @@ func (g *grading) invoked(skill string) (used, delivered, perhaps bool) {
 		switch {
 		case u.perhaps:
 			perhaps = perhaps || u.may(skill)
-		case SameSkill(u.skill, skill):
+		case suite.SameSkill(u.skill, skill):
 			used, delivered = true, delivered || u.delivered
 		}
 	}

@@ -18,7 +18,7 @@ func TestSameSkill(t *testing.T) {
 		{"x", "x", true}, {"p:x", "x", true}, {"x", "p:x", true}, {"p:q:x", "q:x", true}, {"q:x", "p:q:x", true},
 		{"p:x", "q:x", false}, {"p:q:x", "x", false}, {"X", "x", false}, {"", "x", false}, {"x", "x:y", false},
 	} {
-		assert.Equal(t, tt.want, SameSkill(tt.a, tt.b), "%q and %q", tt.a, tt.b)
+		assert.Equal(t, tt.want, suite.SameSkill(tt.a, tt.b), "%q and %q", tt.a, tt.b)
 	}
 }
 
