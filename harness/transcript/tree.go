@@ -74,3 +74,34 @@ func (t *Tree) Calls(yield func(c *ToolCall, turn int, sub bool)) {
 	}
 	walk(t.Top, false)
 }
+
+// ToolCounts are the tool calls of a session, subagents' included. Calls of skills are no work with
+// tools, and not counted.
+type ToolCounts struct {
+	Total, Errors, Denied, Rejected int
+}
+
+// skillTools are the tools through which clients load a skill, and Copilot's for what it intends.
+var skillTools = map[string]bool{"Skill": true, "skill": true, "report_intent": true}
+
+// ToolCounts counts the calls by outcome.
+func (t *Transcript) ToolCounts() ToolCounts {
+	var n ToolCounts
+	for i := range t.Turns {
+		for _, c := range t.Turns[i].ToolCalls {
+			if skillTools[c.Name] {
+				continue
+			}
+			n.Total++
+			switch c.Status {
+			case StatusError:
+				n.Errors++
+			case StatusDenied:
+				n.Denied++
+			case StatusRejected:
+				n.Rejected++
+			}
+		}
+	}
+	return n
+}

@@ -49,3 +49,12 @@ func TestTreeOfImpossibleParents(t *testing.T) {
 	all, _ := names(&Transcript{Turns: chain})
 	assert.Len(t, all, 500)
 }
+
+// Row F14 of agent-exam's cases.
+func TestToolCounts(t *testing.T) {
+	s := &Transcript{Turns: []Turn{
+		{ToolCalls: []ToolCall{{ID: "a", Name: "Agent", Status: StatusOK}, {Name: "Bash", Status: StatusOK}, {Name: "Read", Status: StatusDenied}, {Name: "Edit", Status: StatusRejected}, {Name: "Skill", Status: StatusError}}},
+		{ParentID: "a", ToolCalls: []ToolCall{{Name: "Grep", Status: StatusOK}, {Name: "Bash", Status: StatusError}}},
+	}}
+	assert.Equal(t, ToolCounts{Total: 6, Errors: 1, Denied: 1, Rejected: 1}, s.ToolCounts())
+}
