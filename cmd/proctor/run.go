@@ -36,6 +36,8 @@ const usage = `Proctor supervises exams for coding agents.
   proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
   proctor transcript RESULT print a trial's session; with -client NAME, that of a client's raw output
   proctor score TASK.yaml   grade any working directory and transcript against a suite's task
+  proctor record-script RESULT
+                            turn what a trial's agent did into a model script to edit
   proctor enter TASK CMD... run a command where a trial's agent would run, and see what it would see
   proctor doctor [-attack]  check this machine; with -attack, try to break the isolation on it
   proctor setup [NEED...]   install what a run needs: %s (default: sandbox rust claude)
@@ -69,6 +71,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = show(args[1:], stdout, stderr)
 	case "transcript":
 		err = showTranscript(args[1:], stdout, stderr)
+	case "record-script":
+		err = recordScript(args[1:], stdout, stderr)
 	case "setup":
 		return runSetup(ctx, args[1:], stdout, stderr)
 	case "help", "-h", "-help", "--help":

@@ -87,17 +87,20 @@ func by(results []Result) map[Verdict][]string {
 
 // allHold attacks every configuration.
 func allHold(t *testing.T) {
+	configurations := plan.Names()
 	if os.Getenv(sourceVariable) != "" {
 		require.Equal(t, 65534, os.Geteuid(), "the ordinary user's run")
+		// The third is a baseline to the sandbox, as root's run shows.
+		configurations = []string{plan.Baseline, plan.WithSymposium}
 	}
-	p := newPlace(t, plan.Names()...)
+	p := newPlace(t, configurations...)
 	before := leftovers(t)
-	results, err := Run(t.Context(), p.batch, plan.Names())
+	results, err := Run(t.Context(), p.batch, configurations)
 	require.NoError(t, err)
 	for _, r := range results {
 		assert.Equal(t, Held, r.Verdict, "%s: %s: %s", r.Configuration, r.Guarantee, r.Detail)
 	}
-	assert.Greater(t, len(results), 3*25)
+	assert.Greater(t, len(results), len(configurations)*30)
 	assert.Equal(t, before, leftovers(t), "the targets are gone")
 }
 

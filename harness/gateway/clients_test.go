@@ -254,3 +254,21 @@ func TestCreateOrShell(t *testing.T) {
 		})
 	}
 }
+
+// OpenCode has the conversation summed up as one text without ids, an earlier summary in it.
+func TestRetoldConversationKeepsTheScriptsPlace(t *testing.T) {
+	m := NewScripted(clientsScript(t))
+	whole := captured(t, "chat/opencode-staged")
+	last := *whole
+	last.Messages = last.Messages[:len(last.Messages)-2] // up to the result of step 8
+	bash := turn(t, m, &last).Blocks[0]
+	side := &Request{Dialect: DialectChat, SideCall: true, Messages: []Message{text("user", "Here is the conversation so far:\n\n[Assistant tool call]: "+
+		bash.Name+"("+string(bash.Input)+")\n[Tool result]: done\n\n<prior-summary>\n"+summaryText+"toolu_step_4_0123456789abcdef\n</prior-summary>")}}
+	got := turn(t, m, side)
+	assert.Equal(t, summaryText+bash.CallID, got.Blocks[0].Text)
+
+	title := &Request{Dialect: DialectChat, SideCall: true, Messages: []Message{text("user", "Store the settings with bash.")}}
+	assert.Equal(t, sideCallText, turn(t, m, title).Blocks[0].Text)
+	other := &Request{Dialect: DialectChat, SideCall: true, Messages: []Message{text("user", "<prior-summary>"+summaryText+"toolu_step_4_0123456789abcdef")}}
+	assert.Equal(t, summaryText+"toolu_step_4_0123456789abcdef", turn(t, m, other).Blocks[0].Text)
+}

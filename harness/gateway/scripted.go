@@ -29,6 +29,7 @@ type Scripted struct {
 
 	mu       sync.Mutex
 	attempts map[int]int // by step index
+	newest   Block       // the last tool call given
 }
 
 // NewScripted returns the model of one trial that follows s.
@@ -42,17 +43,25 @@ func (m *Scripted) Kind() string { return KindScripted }
 // Turn answers r; see [Scripted]. It returns no error.
 func (m *Scripted) Turn(_ context.Context, r *Request) (*Turn, error) {
 	t := m.answer(r)
+	if n := len(t.Blocks); n > 0 && t.Blocks[n-1].Kind == BlockToolCall {
+		m.mu.Lock()
+		m.newest = t.Blocks[n-1]
+		m.mu.Unlock()
+	}
 	t.Usage = scriptedUsage(r, t)
 	return t, nil
 }
 
 func (m *Scripted) answer(r *Request) *Turn {
 	last, lastMessage, mark := m.position(r.Messages)
-	if r.SideCall && last > 0 {
-		return textTurn(summaryText + mark)
-	}
 	if r.SideCall {
-		return textTurn(sideCallText)
+		if id := m.retold(r.Messages); id != "" {
+			mark = id // newer than what an earlier summary tells
+		}
+		if mark == "" {
+			return textTurn(sideCallText)
+		}
+		return textTurn(summaryText + mark)
 	}
 	taken := m.script.taken(r.Offered)
 	if t := poll(r, last, lastMessage); t != nil {
@@ -142,6 +151,29 @@ func (m *Scripted) position(msgs []Message) (step, next int, mark string) {
 	}
 	return step, next, mark
 }
+
+// retold returns the id of the newest call where a text tells its input, or "". OpenCode has a conversation summed up as
+// one text, in which calls have no ids.
+func (m *Scripted) retold(msgs []Message) string {
+	m.mu.Lock()
+	newest := m.newest
+	m.mu.Unlock()
+	input := string(newest.Input)
+	input = input[:min(len(input), maxRetold)]
+	if input == "" {
+		return ""
+	}
+	for _, msg := range msgs {
+		for _, t := range textsOf(msg) {
+			if strings.Contains(t, newest.Name+"("+input) {
+				return newest.CallID
+			}
+		}
+	}
+	return ""
+}
+
+const maxRetold = 150 // bytes of a call's input; a client may cut what is longer
 
 // said reports whether the assistant has said text in one of these messages: then the script's last words are spoken.
 func said(msgs []Message, text string) bool {

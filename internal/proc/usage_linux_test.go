@@ -98,6 +98,8 @@ func TestFrozenTreesDie(t *testing.T) {
 		t.Run(fmt.Sprint("the first process too: ", whole), func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
+			// What a failed test leaves frozen would hold the next.
+			defer func() { assert.NoError(t, os.WriteFile(dir+"/freezer.state", []byte("THAWED"), 0)) }()
 			var w writerFunc = func(b []byte) (int, error) {
 				require.NoError(t, os.WriteFile(dir+"/freezer.state", []byte("FROZEN"), 0))
 				state, err := os.ReadFile(dir + "/freezer.state")
