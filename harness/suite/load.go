@@ -71,6 +71,8 @@ func folders(dir string) ([]string, error) {
 type loader struct {
 	decoder
 	p *Project
+	// noConfig says that the configuration could not be read: what it declares is not known.
+	noConfig bool
 }
 
 // file reads a file of the evals folder; nil when it is missing or unreadable, which is told.
@@ -93,6 +95,7 @@ func (l *loader) file(path string) (v *value, exists bool) {
 }
 
 func (l *loader) config(python pyproject) {
+	before := len(l.problems)
 	base, _ := l.file(filepath.Join(l.p.Evals, configFile))
 	local, _ := l.file(filepath.Join(l.p.Evals, localConfigFile))
 	for _, misnamed := range []string{"config.yml", "config.local.yml"} {
@@ -108,6 +111,7 @@ func (l *loader) config(python pyproject) {
 	default:
 		v = merged(base, local)
 	}
+	l.noConfig = len(l.problems) > before
 	l.p.Config = l.decoder.config(v, l.p.Root, l.p.Evals, isDir)
 	if python.Hook != "" && len(l.p.Config.PreRun) == 0 {
 		at := python.HookAt
@@ -175,7 +179,7 @@ func (l *loader) task(s *Suite, name, path string) {
 	}
 	l.decoder.task(v, t, l.p.Config.Judge)
 	l.declared(t.Tags, t.places.tags)
-	if _, ok := l.p.Config.ConcurrencyGroups[t.Group]; t.Group != "" && !ok {
+	if _, ok := l.p.Config.ConcurrencyGroups[t.Group]; t.Group != "" && !ok && !l.noConfig {
 		l.add(t.places.group, string(t.Kind)+".concurrency_group", fmt.Sprintf("the group %s is not declared", quoted(t.Group)),
 			"add it to concurrency_groups in "+l.configName())
 	}
@@ -187,7 +191,7 @@ func (l *loader) configName() string { return below(l.p.Root, filepath.Join(l.p.
 // declared tells of tags that the configuration does not know.
 func (l *loader) declared(tags []string, at []spot) {
 	for i, tag := range tags {
-		if _, ok := l.p.Config.Tags[tag]; !ok {
+		if _, ok := l.p.Config.Tags[tag]; !ok && !l.noConfig {
 			fix := "add it to tags in " + l.configName()
 			if near := task.Near(tag, sortedKeys(l.p.Config.Tags)); near != "" {
 				fix = fmt.Sprintf("did you mean %s?", near)

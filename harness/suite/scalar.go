@@ -34,8 +34,8 @@ func scalar(s string) (any, error) {
 		return true, nil
 	case "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF":
 		return false, nil
-	case "=":
-		return nil, fmt.Errorf("a plain = has no value in YAML 1.1; quote it")
+	case "=", "<<":
+		return nil, fmt.Errorf("a plain %s has no value in YAML 1.1; quote it", s)
 	}
 	switch {
 	case len(s) > maxDigits:

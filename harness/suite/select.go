@@ -141,6 +141,9 @@ func nothing(specs []Spec, out Selected, triggers int, sel Selection) error {
 	switch {
 	case len(out.ExcludedByTag) > 0:
 		tags := sortedKeys(out.ExcludedByTag)
+		if i := slices.IndexFunc(tags, func(tag string) bool { return slices.Contains(sel.ExcludeTags, tag) }); i >= 0 {
+			return fmt.Errorf("every task of '%s' is excluded by --exclude-tag %s", spec, tags[i])
+		}
 		return fmt.Errorf("every task of '%s' is excluded by its tags (%s): use --tag %s or --all-tags", spec, strings.Join(tags, ", "), tags[0])
 	case triggers > 0:
 		return fmt.Errorf("'%s' has no kind: execute tasks, and trigger tasks are left out of this run", spec)

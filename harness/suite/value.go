@@ -179,9 +179,9 @@ func (c *converter) container(n *yaml.Node, want string) {
 }
 
 func (c *converter) scalar(n *yaml.Node) any {
-	explicit := n.Style&yaml.TaggedStyle != 0
+	explicit, tag := n.Style&yaml.TaggedStyle != 0, n.ShortTag()
 	plain := n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
-	if explicit && n.ShortTag() == "!!str" || !explicit && !plain {
+	if explicit && tag == "!!str" || !explicit && !plain {
 		return n.Value
 	}
 	v, err := scalar(n.Value)
@@ -190,7 +190,11 @@ func (c *converter) scalar(n *yaml.Node) any {
 		c.add(n, message, fix)
 		return nil
 	}
-	if explicit && n.ShortTag() != tagOf(v) {
+	if n, ok := v.(*big.Int); ok && explicit && tag == "!!float" {
+		f, _ := new(big.Float).SetInt(n).Float64()
+		return f
+	}
+	if explicit && tag != tagOf(v) {
 		c.add(n, fmt.Sprintf("the tag %s does not fit, or is not read", n.Tag), "remove it, or quote the value")
 		return nil
 	}
