@@ -37,6 +37,7 @@ const usage = `Proctor supervises exams for coding agents.
   proctor grade RESULT...   grade kept submissions again: a trial's or a batch's folder, or a run
   proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
   proctor transcript RESULT print a trial's session; with -client NAME, that of a client's raw output
+  proctor score TASK.yaml   grade any working directory and transcript against a suite's task
   proctor record-script RESULT
                             turn what a trial's agent did into a model script to edit
   proctor enter TASK CMD... run a command where a trial's agent would run, and see what it would see
@@ -67,6 +68,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return enter(ctx, args[1:], stdout, stderr)
 	case "grade":
 		return regrade(ctx, args[1:], stdout, stderr)
+	case "score":
+		return score(ctx, args[1:], stdout, stderr)
 	case "show":
 		err = show(args[1:], stdout, stderr)
 	case "import":

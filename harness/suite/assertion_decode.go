@@ -98,7 +98,7 @@ func (d *decoder) providers(o *object, key string) []string {
 	return out
 }
 
-// verdicts reads pass_on.
+// verdicts reads pass_on, in upper case.
 func (d *decoder) verdicts(o *object, key string, mayBeEmpty bool) []string {
 	if o.get(key) == nil || !mayBeEmpty && o.given(key) == nil {
 		return nil
@@ -111,7 +111,11 @@ func (d *decoder) verdicts(o *object, key string, mayBeEmpty bool) []string {
 			d.add(item.at, loc, "must be a non-empty string", "")
 			continue
 		}
-		out = append(out, d.choice(item, loc, "YES", "NO", "UNCLEAR"))
+		upper := *item
+		if s, ok := item.scalar.(string); ok {
+			upper.scalar = strings.ToUpper(strings.TrimSpace(s))
+		}
+		out = append(out, d.choice(&upper, loc, "YES", "NO", "UNCLEAR"))
 	}
 	if v.kind == isList && len(v.items) == 0 && !mayBeEmpty {
 		d.add(v.at, o.at(key), atLeastOne, "")

@@ -1,7 +1,10 @@
 package suite
 
 import (
+	"fmt"
 	"strings"
+
+	"github.com/theory/jsonpath"
 )
 
 // kindOf tells how an assertion's value is read.
@@ -139,6 +142,11 @@ func (r *assertionReader) command() Check {
 
 func (r *assertionReader) jsonPath() Check {
 	c := JSONPath{Path: r.path(false), Query: r.name("query")}
+	if v := r.given("query"); v != nil && c.Query != "" {
+		if _, err := jsonpath.Parse(c.Query); err != nil {
+			r.d.add(v.at, r.at("query"), fmt.Sprintf("%s is no JSONPath: %v", quoted(c.Query), err), "write it as RFC 9535 has it, such as $.a[0].b")
+		}
+	}
 	if v := r.get("equals"); v != nil {
 		c.Equals, c.HasEqual = v.json(), true
 	}
