@@ -34,6 +34,7 @@ const usage = `Proctor supervises exams for coding agents.
   proctor list              list the tasks
   proctor grade RESULT...   grade kept submissions again: a trial's or a batch's folder, or a run
   proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
+  proctor report [RUN]      write a run's report as one HTML file (default: the latest run)
   proctor transcript RESULT print a trial's session; with -client NAME, that of a client's raw output
   proctor record-script RESULT
                             turn what a trial's agent did into a model script to edit
@@ -66,6 +67,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return regrade(ctx, args[1:], stdout, stderr)
 	case "show":
 		err = show(args[1:], stdout, stderr)
+	case "report":
+		err = htmlReport(args[1:], stdout, stderr)
 	case "transcript":
 		err = showTranscript(args[1:], stdout, stderr)
 	case "record-script":
