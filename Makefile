@@ -19,13 +19,13 @@ eval:
 
 ## test: everything: unit tests, isolation and engine scripts, every task on the scripted model
 test:
-	@scripts/setup sandbox rust $(CLIENTS)
+	@scripts/setup sandbox rust $(CLIENTS) browser
 	@scripts/setup cargo-agents || echo "going on: with-symposium trials will say why they cannot run"
 	go test -race -timeout 30m ./...
 
 ## matrix: run every client through what can happen to a session, and write docs/reference/clients.md anew; minutes
 matrix:
-	@scripts/setup sandbox rust $(CLIENTS)
+	@scripts/setup sandbox rust $(CLIENTS) browser
 	go test -count=1 -timeout 30m -run TestMatrix -v ./harness -update-matrix
 
 ## check: formatting and static analysis
@@ -37,5 +37,5 @@ check:
 	$(STATICCHECK) ./...
 
 setup:
-	@scripts/setup sandbox rust $(CLIENTS)
+	@scripts/setup sandbox rust $(CLIENTS) browser
 	@scripts/setup cargo-agents || echo "going on: with-symposium trials will say why they cannot run"

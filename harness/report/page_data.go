@@ -83,7 +83,8 @@ type pageTurn struct {
 	Text      pageText   `json:"text"`
 	Reasoning pageText   `json:"reasoning"`
 	Calls     []pageCall `json:"calls"`
-	Inner     bool       `json:"inner"` // of a subagent
+	Inner     bool       `json:"inner"`  // of a subagent
+	Folded    bool       `json:"folded"` // put there by the client: shown when asked for
 }
 
 type pageCall struct {

@@ -73,8 +73,11 @@ func makeRun(t *testing.T, batches ...madeBatch) string {
 				if trial.Execution == result.SetupFailure || trial.Execution == result.Cancelled {
 					files = map[string]string{}
 				}
+				// As the engine would, without waiting for the disk.
+				record, err := json.Marshal(trial)
+				require.NoError(t, err)
+				files[result.TrialFile] = string(record)
 				writeFiles(t, filepath.Join(dir, planned.Name), files)
-				require.NoError(t, result.Write(filepath.Join(dir, planned.Name), result.TrialFile, trial))
 			}
 		}
 		run.Batches = append(run.Batches, batch)

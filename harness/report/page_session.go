@@ -102,7 +102,7 @@ func turn(t *transcript.Turn, b *budget) pageTurn {
 		who += ", from the session file"
 	}
 	out := pageTurn{
-		Who: Clean(who), Time: Clean(t.Time), Inner: t.ParentID != "",
+		Who: Clean(who), Time: Clean(t.Time), Inner: t.ParentID != "", Folded: t.Synthetic,
 		Text: b.text("", t.Text, mostTurnText), Reasoning: b.text("reasoning", t.Reasoning, mostTurnText),
 	}
 	for i := range t.ToolCalls {

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/assert"
@@ -261,18 +260,4 @@ func FuzzVisible(f *testing.F) {
 			}
 		}
 	})
-}
-
-// Two thousand trials: the page's size and the time to make it. The numbers go to the log; what is
-// asserted is the bound.
-func TestPageLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes two thousand trials")
-	}
-	run := makeRun(t, largeRun()...)
-	start := time.Now()
-	_, html, info := makePage(t, run, "large.html")
-	t.Logf("%d trials: %.1f MB, made in %.1f s", info.Trials, float64(len(html))/1e6, time.Since(start).Seconds())
-	assert.Equal(t, PageInfo{Trials: 2000}, info)
-	assert.Less(t, len(html), mostPage*2)
 }

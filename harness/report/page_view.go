@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,9 +56,48 @@ type verdictView struct {
 }
 
 type armView struct {
-	Name, Succeeded, Rate, Interval, Code, Loads, Tokens, Secs, AllPassed string
-	Tries                                                                 string
-	Span                                                                  *span
+	Name, Succeeded, Rate, Interval, Code, Loads, AllPassed string
+	Tokens, Secs                                            meanView
+	Tries                                                   string
+	Span                                                    *span
+}
+
+// meanView is a mean, and how sure it is.
+type meanView struct{ At, Sure string }
+
+func meanOf(m result.Mean, decimals int) meanView {
+	if m.Mean == nil {
+		return meanView{"—", "not reported"}
+	}
+	v := meanView{grouped(*m.Mean, decimals), "no interval"}
+	if m.CI95 != nil {
+		v.Sure = grouped(m.CI95[0], decimals) + " to " + grouped(m.CI95[1], decimals)
+	}
+	return v
+}
+
+// grouped writes a number of 0 or more with its thousands apart.
+func grouped(f float64, decimals int) string {
+	s := strconv.FormatFloat(f, 'f', decimals, 64)
+	whole, rest, _ := strings.Cut(s, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if rest != "" {
+		whole += "." + rest
+	}
+	return whole
+}
+
+// modelName says which model, and what kind of one it is.
+func modelName(m result.Model) string {
+	switch {
+	case m.Kind == gateway.KindScripted:
+		return "scripted model"
+	case m.Name == "":
+		return Clean(m.Kind) + " model"
+	}
+	return Clean(m.Name) + " (" + Clean(m.Kind) + ")"
 }
 
 type leftOutView struct {
@@ -195,7 +235,7 @@ func upperFirst(s string) string {
 func (b *loadedBatch) view(index, first int) batchView {
 	v := batchView{
 		Index: index, Task: Clean(b.Task.Name), Client: Clean(b.Client), Kind: Clean(b.Task.Kind), Isolation: Clean(b.Isolation),
-		Model: Clean(b.Model.Name) + " (" + Clean(b.Model.Kind) + ")", Hash: Clean(b.Task.ContentHash), Folder: Clean(b.Results),
+		Model: modelName(b.Model), Hash: Clean(b.Task.ContentHash), Folder: Clean(b.Results),
 		Problem: b.problem, Cells: b.cells(first),
 	}
 	for _, d := range b.Detectable {
@@ -234,8 +274,8 @@ func (b *loadedBatch) view(index, first int) batchView {
 		c := m.Configurations[name]
 		arm := armView{
 			Name: Clean(name), Succeeded: fmt.Sprintf("%d of %d", c.Succeeded, c.Eligible), Rate: percent(c.SuccessRate), Interval: interval(c.SuccessRateCI),
-			Code: fmt.Sprintf("%d of %d", c.CodePassed, c.CodeJudged), Loads: loads(c), Tokens: mean(c.Cost.Eligible.Tokens, "%.0f"),
-			Secs: mean(c.Cost.Eligible.AgentSecs, "%.1f"), Tries: tries(c), Span: newSpan(c.SuccessRate, c.SuccessRateCI, 0, 1),
+			Code: fmt.Sprintf("%d of %d", c.CodePassed, c.CodeJudged), Loads: loads(c), Tokens: meanOf(c.Cost.Eligible.Tokens, 0),
+			Secs: meanOf(c.Cost.Eligible.AgentSecs, 1), Tries: tries(c), Span: newSpan(c.SuccessRate, c.SuccessRateCI, 0, 1),
 		}
 		if m.Kind == regression {
 			arm.AllPassed = yesNo(c.PassAll)

@@ -6,43 +6,45 @@ import (
 	"path/filepath"
 )
 
-// browsers are the programs that will do, in the order they are looked for.
-var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+// browsers are the programs that will do, in the order they are tried. Ubuntu's chromium-browser may be
+// a stub that runs nothing; the next one is tried then.
+var browsers = []string{"chromium", "google-chrome", "google-chrome-stable", "chromium-browser"}
 
-// browserPackage is Chromium's package in Debian, Fedora, Arch, openSUSE and Alpine. Ubuntu has a snap
-// of the name; a browser that is there under another name is taken first.
+// browserPackage is Chromium's package in Debian, Fedora, Arch, openSUSE and Alpine.
 const browserPackage = "chromium"
 
 // browserTools finds the browser that the tests of the HTML report drive.
 func (in *installation) browserTools(ctx context.Context, tools *Tools) []Problem {
 	fix := in.packageFix(NeedBrowser, browserPackage)
-	path, ok := in.browserPath()
-	if !ok {
+	var problems []Problem
+	for _, name := range browsers {
+		path, ok := in.lookPath(name)
+		if !ok {
+			continue
+		}
+		printed, err := in.probe(ctx, path, "--version")
+		if err != nil {
+			problems = append(problems, Problem{What: fmt.Sprintf("%s does not run: %v", path, err), Fix: fix})
+			continue
+		}
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			problems = append(problems, Problem{What: fmt.Sprintf("%s: %v", name, err), Fix: fix})
+			continue
+		}
+		return in.add(ctx, tools, Browser, path, printed, "", fix)
+	}
+	if len(problems) == 0 {
 		return []Problem{{What: "no browser on PATH: Chromium or Chrome is needed to test the HTML report", Fix: fix}}
 	}
-	printed, err := in.probe(ctx, path, "--version")
-	if err != nil {
-		return []Problem{{What: fmt.Sprintf("%s does not run: %v", path, err), Fix: fix}}
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return []Problem{{What: fmt.Sprintf("%s: %v", path, err), Fix: fix}}
-	}
-	return in.add(ctx, tools, Browser, real, printed, "", fix)
+	return problems
 }
 
-func (h *host) browserPath() (string, bool) {
-	for _, name := range browsers {
-		if path, ok := h.lookPath(name); ok {
-			return path, true
-		}
-	}
-	return "", false
-}
-
+// missingBrowser returns the package to install where there is no browser at all.
 func (h *host) missingBrowser() []string {
-	if _, ok := h.browserPath(); ok {
-		return nil
+	for _, name := range browsers {
+		if _, ok := h.lookPath(name); ok {
+			return nil
+		}
 	}
 	return []string{browserPackage}
 }

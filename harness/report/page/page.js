@@ -52,15 +52,18 @@
     const several = new Set(rows.map((r) => r.batch)).size > 1;
     $("count").textContent = shown.length === 0 ? "no trial" : (from + 1) + "–" + to + " of " + count(shown.length) + " trials";
     const items = [];
+    let batch = -1;
     for (const i of shown.slice(from, to)) {
       const r = rows[i], a = el("a");
+      if (several && r.batch !== batch) items.push(el("li", "group", r.task + " with " + r.client));
+      batch = r.batch;
       a.href = "#trial-" + i;
       a.id = "row-" + i;
       if (i === chosen) a.setAttribute("aria-current", "true");
       const glyph = el("span", "cell " + r.place, glyphs[r.place]);
       glyph.setAttribute("aria-hidden", "true");
       const what = el("span", "what", r.name);
-      add(what, el("small", "", (several ? r.task + " · " + r.client + " · " : "") + r.label + (r.cause ? ": " + r.cause : "")));
+      add(what, el("small", "", r.label + (r.cause ? ": " + r.cause : "")));
       const cost = el("span", "cost", secs(r.secs));
       add(cost, el("br"), document.createTextNode(r.tokens === null ? "" : count(r.tokens) + " tok"));
       items.push(add(el("li"), add(a, glyph, what, cost)));
@@ -115,7 +118,8 @@
     const div = el("div", "turn" + (t.who.startsWith("assistant") ? " assistant" : "") + (t.inner ? " inner" : ""));
     add(div, el("p", "who", t.who + (t.time ? " · " + t.time : "")));
     if (t.reasoning.text || t.reasoning.cut) add(div, add(el("details"), el("summary", "", "reasoning"), text(t.reasoning)));
-    if (t.text.text) add(div, el("p", "said", t.text.text));
+    if (t.text.text && t.folded) add(div, add(el("details"), el("summary", "", t.text.text.split("\n")[0].slice(0, 200)), el("p", "said", t.text.text)));
+    else if (t.text.text) add(div, el("p", "said", t.text.text));
     if (t.text.cut) add(div, el("p", "muted", "… " + count(t.text.cut) + " more bytes are not on this page"));
     for (const c of t.calls || []) add(div, call(c));
     return div;
