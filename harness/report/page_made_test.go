@@ -140,6 +140,14 @@ func arm(name string, passed, failed int, more ...func(*result.Trial)) []*result
 		})
 	}
 	for i, t := range out { // costs that differ
+		if name == with {
+			t.Configuration = result.Configuration{Name: with, Mode: with, Skills: "symposium", Hooks: true}
+			t.Expectations = &result.Expectations{
+				Skills: map[string]result.SkillExpectation{"fixture-store": {Installed: ptr(result.Pass), Used: ptr(result.Pass), ObservedLoad: "loaded"}},
+				Hooks:  map[string]result.Verdict{"PreToolUse": result.Pass},
+				Sync:   result.SyncExpectation{SkillDirEmptyBefore: result.Pass, SessionStart: result.Pass, SyncRecorded: result.Pass},
+			}
+		}
 		t.Usage.InputTokens, t.Timings.Agent = ptr(int64(30_000+977*i)), ptr(60+7.5*float64(i%9))
 	}
 	return out

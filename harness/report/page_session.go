@@ -20,6 +20,7 @@ const (
 	mostCallText = 8 << 10
 	mostTurns    = 2000
 	mostBrief    = 120
+	mostSkills   = 40 // a client may list thousands
 )
 
 // session decodes a trial's recording again; root is its folder.
@@ -47,6 +48,10 @@ func session(root *os.Root, clientName string, asked []string, b *budget) *pageS
 	fact("model", Clean(d.Model))
 	fact("client's version", Clean(d.ClientVersion))
 	for _, skill := range slices.Sorted(maps.Keys(d.Skills)) {
+		if len(s.Facts) > mostSkills {
+			fact("more skills", "proctor transcript has them")
+			break
+		}
 		if d.Skills[skill] != transcript.NotObserved || slices.Contains(asked, skill) {
 			fact("skill "+Clean(skill), string(d.Skills[skill]))
 		}

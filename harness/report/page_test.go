@@ -128,8 +128,25 @@ func TestPageEvidence(t *testing.T) {
 	assert.Regexp(t, `(?m)^@@ -\d`, p.Changes.Files[0].Diff.Text)
 	assert.Regexp(t, `(?m)^\+.*Store`, p.Changes.Files[0].Diff.Text)
 	assert.Equal(t, []pageStage{{"setup", ptr(1.4), 120}, {"agent", ptr(60.0), 600}, {"grading", ptr(3.2), 0}}, p.Stages)
+	assert.Empty(t, p.Expected)
 	assert.Contains(t, p.Policy, "filesystem")
 	assert.Equal(t, []pageText{{Title: "build.stderr", Text: "   Compiling app-settings v0.1.0\n"}}, p.Outputs)
+}
+
+// Expectations stand beside the code checks, with the reason of what did not pass.
+func TestPageExpectations(t *testing.T) {
+	trials := arm(with, 1, 0)
+	trials[0].Expectations.Hooks["PreToolUse"] = result.Inconclusive
+	trials[0].Expectations.Causes = map[string]string{"hooks.PreToolUse": "release: this cargo-agents registers no PreToolUse hook with this client"}
+	trials[0].Decide()
+	_, html, _ := makePage(t, makeRun(t, madeBatch{task: "one", arms: map[string][]*result.Trial{with: trials}}), "expectations.html")
+	assert.Equal(t, []pageCheck{
+		{"skill folder empty before launch", "pass", ""}, {"SessionStart hook ran", "pass", ""}, {"sync recorded", "pass", ""},
+		{"hook PreToolUse ran", "inconclusive", "release: this cargo-agents registers no PreToolUse hook with this client"},
+		{"skill fixture-store installed", "pass", ""}, {"skill fixture-store used", "pass", ""},
+	}, trialBlock(t, html, "trial-data-0").Expected)
+	assert.Equal(t, placeUnsure, trialBlock(t, html, "trial-data-0").Place)
+	assert.Equal(t, "hook PreToolUse ran: inconclusive", trialBlock(t, html, "trial-data-0").Why)
 }
 
 // Nothing of a trial is markup, and the page's policy lets its own style and script run alone.

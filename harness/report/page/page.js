@@ -213,7 +213,7 @@
       if (expected.length) add(box, part("Expectations", tally(expected), true, table(expected, ["expectation", "verdict", "reason"])));
       if (found.length) add(box, part("Findings", String(found.length), true, pairs(found)));
       add(box, session(t.session), changes(t.changes), timeline(t.stages || []));
-      if (outputs.length) add(box, part("What the grading printed", outputs.length + " files", false, ...outputs.map((o) => add(document.createDocumentFragment(), el("h4", "", o.title), o.cut ? el("p", "muted", "… " + count(o.cut) + " bytes before this are not on this page") : null, el("pre", "", o.text)))));
+      if (outputs.length) add(box, part("What the grading printed", outputs.length + (outputs.length === 1 ? " file" : " files"), false, ...outputs.map((o) => add(document.createDocumentFragment(), el("h4", "", o.title), o.cut ? el("p", "muted", "… " + count(o.cut) + " bytes before this are not on this page") : null, el("pre", "", o.text)))));
       add(box, part("Environment", "", false, pairs(t.machine || [])));
       if (t.policy) add(box, part("Sandbox policy", "", false, el("pre", "", t.policy)));
     }
