@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/result"
@@ -46,21 +44,8 @@ func htmlReport(args []string, stdout, stderr io.Writer) error {
 	if file == "" {
 		file = filepath.Join(dir, reportFile)
 	}
-	// Written beside and renamed: a page that could not be made whole does not replace the one before.
-	pending, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o644))
+	info, size, err := writePage(file, page)
 	if err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	defer pending.Cleanup()
-	info, err := report.Page(pending, page)
-	if err != nil {
-		return err
-	}
-	size, err := pending.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	if err := pending.CloseAtomicallyReplace(); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	if info.Unreadable > 0 {
@@ -68,6 +53,35 @@ func htmlReport(args []string, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "%s\t%d trials, %.1f MB\n", report.Clean(file), info.Trials, float64(size)/1e6)
 	return nil
+}
+
+// writePage writes beside the file and renames: a page that could not be made whole does not replace the
+// one before. The page can be made again, so no power cut is waited for.
+func writePage(file string, page report.PageOptions) (info report.PageInfo, size int64, err error) {
+	f, err := os.CreateTemp(filepath.Dir(file), ".report-*")
+	if err != nil {
+		return info, 0, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if info, err = report.Page(f, page); err != nil {
+		return info, 0, err
+	}
+	if size, err = f.Seek(0, io.SeekCurrent); err != nil {
+		return info, 0, err
+	}
+	if err = f.Chmod(0o644); err != nil {
+		return info, 0, err
+	}
+	if err = f.Close(); err != nil {
+		return info, 0, err
+	}
+	err = os.Rename(f.Name(), file)
+	return info, size, err
 }
 
 // reportedRun finds a run by its name, "latest", or its folder's path.

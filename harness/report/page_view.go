@@ -196,6 +196,10 @@ func (l *loadedRun) view() pageView {
 		}
 	}
 	v.Headline = headline(v.Overview)
+	if scripted && len(v.Overview) > 0 {
+		// In the same breath: the answer is the model script's.
+		v.Headline = strings.TrimSuffix(v.Headline, ".") + ", on the scripted model."
+	}
 	return v
 }
 
