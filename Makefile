@@ -25,7 +25,7 @@ test:
 
 ## matrix: run every client through what can happen to a session, and write docs/reference/clients.md anew; minutes
 matrix:
-	@scripts/setup sandbox rust $(CLIENTS) browser
+	@scripts/setup sandbox rust $(CLIENTS)
 	go test -count=1 -timeout 30m -run TestMatrix -v ./harness -update-matrix
 
 ## check: formatting and static analysis
