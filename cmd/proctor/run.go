@@ -36,6 +36,7 @@ const usage = `Proctor supervises exams for coding agents.
   proctor list              list the tasks
   proctor grade RESULT...   grade kept submissions again: a trial's or a batch's folder, or a run
   proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
+  proctor report [RUN]      write a run's report as one HTML file (default: the latest run)
   proctor transcript RESULT print a trial's session; with -client NAME, that of a client's raw output
   proctor score TASK.yaml   grade any working directory and transcript against a suite's task
   proctor record-script RESULT
@@ -74,6 +75,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = show(args[1:], stdout, stderr)
 	case "import":
 		err = importSuite(args[1:], stdout, stderr)
+	case "report":
+		err = htmlReport(args[1:], stdout, stderr)
 	case "transcript":
 		err = showTranscript(args[1:], stdout, stderr)
 	case "record-script":
