@@ -12,6 +12,7 @@ import (
 	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/transcript"
 )
 
 // runExam runs store-durability with the given options, the batches side by side, and returns every
@@ -29,25 +30,36 @@ func runExam(t *testing.T, opts harness.Options) map[string]map[string]*result.T
 	run, err := e.Start(t.Context(), tasks)
 	require.NoError(t, err)
 	all := map[string]map[string]*result.Trial{}
-	for _, b := range run.Batches() {
-		trials := map[string]*result.Trial{}
-		all[b.Client()] = trials
-		t.Run(b.Client(), func(t *testing.T) {
-			require.NoError(t, b.Prepare(t.Context()))
-			for _, p := range b.Plan() {
-				_, err := b.RunTrial(t.Context(), p)
-				require.NoError(t, err, p.Name())
-			}
-			_, err = b.Finish(nil)
-			require.NoError(t, err)
-			for _, p := range b.Plan() {
-				dir := filepath.Join(b.Results(), p.Name())
-				trials[p.Name()], err = result.ReadTrial(dir, run.Dir())
+	// This returns when all batches have ended.
+	t.Run("batches", func(t *testing.T) {
+		for _, b := range run.Batches() {
+			trials := map[string]*result.Trial{}
+			all[b.Client()] = trials
+			t.Run(b.Client(), func(t *testing.T) {
+				t.Parallel()
+				require.NoError(t, b.Prepare(t.Context()))
+				for _, p := range b.Plan() {
+					_, err := b.RunTrial(t.Context(), p)
+					require.NoError(t, err, p.Name())
+				}
+				_, err = b.Finish(nil)
 				require.NoError(t, err)
-				healthy(t, trials[p.Name()], dir)
-			}
-		})
-	}
+				for _, p := range b.Plan() {
+					dir := filepath.Join(b.Results(), p.Name())
+					trials[p.Name()], err = result.ReadTrial(dir, run.Dir())
+					require.NoError(t, err)
+					healthy(t, trials[p.Name()], dir)
+					tr, err := harness.Transcript(dir, b.Client())
+					require.NoError(t, err)
+					for _, turn := range tr.Turns {
+						for _, call := range turn.ToolCalls {
+							assert.Equal(t, transcript.StatusOK, call.Status, "%s %s: %s", call.Name, call.Input, call.Output)
+						}
+					}
+				}
+			})
+		}
+	})
 	require.NoError(t, run.Close(nil))
 	return all
 }
@@ -100,6 +112,12 @@ func TestCodexWithSymposium(t *testing.T) {
 	require.NotNil(t, x.Skills[skill].Installed)
 	assert.Equal(t, result.Pass, *x.Skills[skill].Installed, x.Causes)
 	assert.Empty(t, r.Isolation.ConfigChanges)
+	// Release 0.5.1 installs the skill during SessionStart, and Codex does not offer it in that session.
+	assert.False(t, offered(r))
+	require.NotNil(t, x.Skills[skill].Used)
+	assert.Equal(t, result.Fail, *x.Skills[skill].Used)
+	assert.Equal(t, "not_observed", r.ObservedLoad[skill])
+	assert.Equal(t, result.Failed, r.Outcome)
 }
 
 // TestClientsRefused: what no run can do is said at once, with what to do.

@@ -85,6 +85,9 @@ func codexManaged(goos string) []string {
 // requests are refused, and only cost time.
 func codexConfig(r Request) []byte {
 	config := map[string]any{
+		// A login shell reads /etc/profile, which on many systems sets PATH anew: then the trial's cargo
+		// and its other programs are gone.
+		"allow_login_shell":           false,
 		"check_for_update_on_startup": false,
 		"analytics":                   map[string]any{"enabled": false},
 		"features":                    map[string]any{"plugins": false, "apps": false, "remote_plugin": false},

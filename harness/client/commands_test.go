@@ -100,6 +100,7 @@ func TestCodexCommand(t *testing.T) {
 		"name": "endpoint", "base_url": "http://127.0.0.1:9/v1", "env_key": "ENDPOINT_API_KEY", "wire_api": "responses",
 	}}, config["model_providers"])
 	assert.NotContains(t, config, "sandbox_workspace_write")
+	assert.Equal(t, false, config["allow_login_shell"], "its profile would take the trial's PATH away")
 
 	spec = Codex{}.Command(request(false))
 	assert.Contains(t, strings.Join(spec.Argv, " "), "--sandbox workspace-write")
