@@ -54,8 +54,8 @@ type (
 	Command struct {
 		Run      []string // by words; one shell line is {"bash", "-c", line}
 		ExitCode int
-		Output   *Regexp // searched in standard output and error together; nil: any
-		Timeout  time.Duration
+		Output   *Regexp       // searched in standard output and error together; nil: any
+		Timeout  time.Duration // 0: the default
 	}
 	// ResponseContains looks at the last answer.
 	ResponseContains struct {
@@ -66,9 +66,9 @@ type (
 	JSONPath struct {
 		Path     string
 		Query    string
-		Equals   any     // as JSON has it; HasEquals says whether it is asked for
-		Matches  *Regexp // of a string or a number's text
+		Equals   any // as JSON has it; HasEqual says whether it is asked for
 		HasEqual bool
+		Matches  *Regexp // of a string or a number's text; nil: not asked for
 	}
 	// MaxCost bounds the attempt's cost in US dollars; an unknown cost fails.
 	MaxCost struct{ USD float64 }

@@ -24,14 +24,18 @@ func (r *Regexp) String() string { return r.source }
 func (r *Regexp) Search(s string) (bool, error) {
 	ok, err := r.re.MatchString(s)
 	if err != nil {
-		return false, fmt.Errorf("the search for %q was given up: %w", r.source, err)
+		return false, fmt.Errorf("the search for %q was given up after %s: write an expression that backtracks less", r.source, matchTimeout)
 	}
 	return ok, nil
 }
 
 // Compile reads an expression of Python's re.
 func Compile(expr string) (*Regexp, error) {
-	re, err := regexp2.Compile(expr, regexp2.None)
+	translated, err := translate(expr)
+	if err != nil {
+		return nil, fmt.Errorf("invalid regex pattern %q: %w", expr, err)
+	}
+	re, err := regexp2.Compile(translated, regexp2.None)
 	if err != nil {
 		return nil, fmt.Errorf("invalid regex pattern %q: %w", expr, err)
 	}

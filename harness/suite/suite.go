@@ -8,12 +8,13 @@ package suite
 
 import "time"
 
-// Project is a folder with suites, read whole.
+// Project is a folder with suites.
 type Project struct {
-	Root   string // where relative skill folders start
-	Evals  string // holds suites/, fixtures/, config.yaml
+	Root   string // where relative skill folders start; absolute
+	Evals  string // holds suites/, fixtures/, config.yaml; absolute
 	Config Config
-	Suites []*Suite // by name
+	Suites []*Suite // those that were asked for, by name
+	known  []string // names of all
 }
 
 // Config is config.yaml with config.local.yaml merged over it.
@@ -47,11 +48,13 @@ type Provider struct {
 type JudgeConfig struct {
 	Timeout      time.Duration // of a judge
 	AgentTimeout time.Duration // of an agent judge
-	PassOn       []string      // verdicts that pass; never empty
+	// IncludeTrajectory is the default of the assertions: the judge sees the transcript.
+	IncludeTrajectory bool
+	PassOn            []string // verdicts that pass: YES, NO, UNCLEAR; never empty
 	// Model, Provider and Votes are ours: another model than the agent's may judge, more than once.
-	Model    string
-	Provider string
-	Votes    int
+	Model    string // "": the provider's judge_model, else its default_model
+	Provider string // harness name; "": the run's
+	Votes    int    // odd, at least 1
 }
 
 // Tag is what config.yaml says of a tag.
@@ -66,6 +69,8 @@ type Suite struct {
 	EvaluatedSkills []string // never empty; the suite's name by default
 	Tags            []string
 	Tasks           []*Task // by file name
+	file            string  // suite.yml below the project's root, whether there is one or not
+	tagsAt          []spot
 }
 
 // Kind says what a task asks.
@@ -89,6 +94,7 @@ type Task struct {
 	Group       string        // concurrency group, or ""
 	Tags        []string      // its own; [Task.AllTags] has the suite's too
 	KnownIssue  *string
+	Providers   []string // harness names it is run with; nil means all (ours)
 	Harness     Harness
 
 	// Of an execute task.
@@ -96,10 +102,14 @@ type Task struct {
 	Assertions []Assertion
 
 	// Of a trigger task.
-	Skill     string
-	Positive  []string
-	Negative  []string
-	ModelFile string // scripts/<task>.toml of the suite, "" when there is none
+	Skill    string
+	Positive []string
+	Negative []string
+
+	// ModelScript is the file of the scripted model, scripts/<task>.toml of the suite, "" when there is none.
+	ModelScript string
+
+	places places
 }
 
 // Setup is what a task's attempts start from.
@@ -116,6 +126,12 @@ type Case struct {
 	// Positive says that the skill should fire; only of a trigger task.
 	Positive   bool
 	Assertions []Assertion
+}
+
+// places are where a task's file says what is checked against other files.
+type places struct {
+	file, group, fixture spot
+	tags                 []spot
 }
 
 // Place is where in a file something stands, both from 1.
