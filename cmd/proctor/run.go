@@ -37,6 +37,7 @@ const usage = `Proctor supervises exams for coding agents.
   proctor transcript RESULT print a trial's session; with -client NAME, that of a client's raw output
   proctor record-script RESULT
                             turn what a trial's agent did into a model script to edit
+  proctor score TASK.yaml   grade any working directory and transcript against a suite's task
   proctor enter TASK CMD... run a command where a trial's agent would run, and see what it would see
   proctor doctor [-attack]  check this machine; with -attack, try to break the isolation on it
   proctor setup [NEED...]   install what a run needs: %s (default: sandbox rust claude)
@@ -64,6 +65,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return enter(ctx, args[1:], stdout, stderr)
 	case "grade":
 		return regrade(ctx, args[1:], stdout, stderr)
+	case "score":
+		return score(ctx, args[1:], stdout, stderr)
 	case "show":
 		err = show(args[1:], stdout, stderr)
 	case "transcript":

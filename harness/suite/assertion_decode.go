@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/theory/jsonpath"
+
 	"github.com/proctor-evals/proctor/harness/task"
 )
 
@@ -322,6 +324,11 @@ func (r *assertionReader) command() Check {
 
 func (r *assertionReader) jsonPath() Check {
 	c := JSONPath{Path: r.path(false), Query: r.name("query")}
+	if v := r.given("query"); v != nil && c.Query != "" {
+		if _, err := jsonpath.Parse(c.Query); err != nil {
+			r.d.add(v.at, r.at("query"), fmt.Sprintf("%s is no JSONPath: %v", quoted(c.Query), err), "write it as RFC 9535 has it, such as $.a[0].b")
+		}
+	}
 	if v := r.get("equals"); v != nil {
 		c.Equals, c.HasEqual = v.json(), true
 	}
