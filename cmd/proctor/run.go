@@ -30,6 +30,7 @@ const (
 const usage = `Proctor supervises exams for coding agents.
 
   proctor run TASK...       run tasks and compare the configurations
+  proctor run SUITE...      run suites: SUITE, SUITE::TASK, SUITE::TASK::N or *
   proctor check [TASK...]   look for mistakes in tasks; no model, no key, no client (default: all tasks)
   proctor list              list the tasks
   proctor grade RESULT...   grade kept submissions again: a trial's or a batch's folder, or a run
@@ -140,8 +141,17 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 	for _, add := range more {
 		add(fs)
 	}
-	if err := fs.Parse(args); err != nil {
-		return o, nil, err
+	var names []string
+	for {
+		if err := fs.Parse(args); err != nil {
+			return o, nil, err
+		}
+		if args = fs.Args(); name != "run" || len(args) == 0 {
+			names = append(names, args...)
+			break
+		}
+		// A run's options may also stand behind names.
+		names, args = append(names, args[0]), args[1:]
 	}
 	var wrong []error
 	fs.Visit(func(f *flag.Flag) {
@@ -157,7 +167,7 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 	if err := errors.Join(wrong...); err != nil {
 		return o, nil, err
 	}
-	return o, fs.Args(), nil
+	return o, names, nil
 }
 
 func clientFlag(fs *flag.FlagSet, o *harness.Options) {
@@ -168,12 +178,21 @@ func clientFlag(fs *flag.FlagSet, o *harness.Options) {
 }
 
 func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, names, err := options("run", args, stderr)
+	var suites suiteFlags
+	o, names, err := options("run", args, stderr, suites.add)
 	if err != nil {
 		return exit(stderr, err, exitUsage)
 	}
 	o.DefaultTrials = 5
 	o.OnEvent = func(ev harness.Event) { printEvent(stderr, ev, len(o.Clients) > 1) }
+	if is, err := areSuites(o.Evals, names); err != nil {
+		return exit(stderr, err, exitUsage)
+	} else if is {
+		return runSuites(ctx, o, names, suites, stdout, stderr)
+	}
+	if given := suites.used(); len(given) > 0 && len(names) > 0 {
+		return exit(stderr, fmt.Errorf("%s: for suites only, and %s names none", strings.Join(given, " "), strings.Join(names, " ")), exitUsage)
+	}
 	e, err := harness.Open(o)
 	if err != nil {
 		return exit(stderr, err, exitUsage)

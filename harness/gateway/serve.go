@@ -130,7 +130,7 @@ func (g *Gateway) handle(w *answer, req *http.Request, rec *record) (abort bool)
 	if r.Model == "" {
 		r.Model = g.opts.ModelName
 	}
-	r.ProjectDir = g.opts.ProjectDir
+	r.ProjectDir, r.Prompt = g.opts.ProjectDir, g.opts.Prompt
 	r.Offered = offers(r, g.opts.Prompt)
 	rec.SideCall, rec.Stream, rec.Offered = r.SideCall, r.Stream, r.Offered
 	return g.turn(req.Context(), w, rec, ep.codec, r)

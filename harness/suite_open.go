@@ -1,0 +1,25 @@
+package harness
+
+import (
+	"github.com/proctor-evals/proctor/harness/plan"
+	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/suite"
+)
+
+// OpenForSuites opens an engine for the suites of a project. Where nobody names a client it is the
+// project's default_harness.
+func OpenForSuites(opts Options, p *suite.Project) (*Engine, error) {
+	if name := suite.Client(p.Config.DefaultHarness); len(opts.Clients) == 0 && name != "" && name != DefaultClient {
+		opts.Clients = []string{name}
+	}
+	opts.Evals = p.Evals
+	opts.Configurations = []string{plan.WithoutSymposium} // every client has it; attempts have their own
+	return Open(opts)
+}
+
+// Record is the run's record as it stands.
+func (r *SuiteRun) Record() result.Run {
+	r.Run.mu.Lock()
+	defer r.Run.mu.Unlock()
+	return r.record
+}
