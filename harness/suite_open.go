@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"slices"
+
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/suite"
@@ -14,6 +16,9 @@ func OpenForSuites(opts Options, p *suite.Project) (*Engine, error) {
 	}
 	opts.Evals = p.Evals
 	opts.Configurations = []string{plan.WithoutSymposium} // every client has it; attempts have their own
+	// Whoever could read the sources would have the assertions, the fixtures and every skill.
+	opts.DenyRead = append(slices.Clone(opts.DenyRead), p.Root, p.Evals)
+	opts.DenyRead = append(opts.DenyRead, p.Config.SkillsDirs...)
 	return Open(opts)
 }
 

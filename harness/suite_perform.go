@@ -218,7 +218,26 @@ func (r *SuiteRun) Finish(cause error) (*result.Report, error) {
 		}
 		r.notMade(p, reason)
 	}
-	report := &result.Report{SchemaVersion: result.SchemaVersion, StartedAt: r.started, FinishedAt: time.Now().UTC(), Attempts: []result.ReportAttempt{}}
+	report, err := r.report(nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := result.WriteReport(r.dir, report); err != nil {
+		return nil, err
+	}
+	r.Run.mu.Lock()
+	now := time.Now().UTC()
+	r.record.State, r.record.FinishedAt = result.Finished, &now
+	if cause != nil {
+		r.record.Cause = cause.Error()
+	}
+	r.Run.mu.Unlock()
+	return report, r.write()
+}
+
+// report is the report over the attempts that were judged.
+func (r *SuiteRun) report(scope *result.Scope) (*result.Report, error) {
+	report := &result.Report{SchemaVersion: result.SchemaVersion, StartedAt: r.started, FinishedAt: time.Now().UTC(), Scope: scope, Attempts: []result.ReportAttempt{}}
 	var all []*scoredAttempt
 	for _, s := range r.reports {
 		all = append(all, s)
@@ -234,17 +253,7 @@ func (r *SuiteRun) Finish(cause error) (*result.Report, error) {
 			return nil, err
 		}
 	}
-	if _, err := result.WriteReport(r.dir, report); err != nil {
-		return nil, err
-	}
-	r.Run.mu.Lock()
-	now := time.Now().UTC()
-	r.record.State, r.record.FinishedAt = result.Finished, &now
-	if cause != nil {
-		r.record.Cause = cause.Error()
-	}
-	r.Run.mu.Unlock()
-	return report, r.write()
+	return report, nil
 }
 
 // notMade notes in the plan that an attempt was not made.
@@ -292,6 +301,11 @@ func (r *SuiteRun) compare(all []*scoredAttempt) ([]result.SuiteComparison, erro
 				counted++
 			}
 		}
+		if r.engine.opts.Exploratory {
+			c.NotCompared = "exploratory: the attempts were kept apart by the client's own sandbox alone"
+			out = append(out, c)
+			continue
+		}
 		if counted == 0 {
 			c.NotCompared = "no assertion is left to compare: those that turn round without the skill do not count"
 			out = append(out, c)
@@ -299,7 +313,7 @@ func (r *SuiteRun) compare(all []*scoredAttempt) ([]result.SuiteComparison, erro
 		}
 		trials := map[string][]*result.Trial{}
 		for _, s := range all {
-			if s.unit == u {
+			if s.unit == u && s.trial != nil {
 				trials[s.Configuration] = append(trials[s.Configuration], s.counted(u, r.excluded[r.opts.Baseline]))
 			}
 		}

@@ -73,6 +73,11 @@ type SuiteRun struct {
 	cache    *judge.Cache
 	started  time.Time
 
+	// lazy says that tools and scratch are looked up at the first launch only: see open.
+	lazy     bool
+	openOnce sync.Once
+	openErr  error
+
 	mu      sync.Mutex
 	reports map[string]*scoredAttempt // by the attempt's folder
 }
@@ -134,9 +139,6 @@ func (e *Engine) StartSuites(ctx context.Context, o SuiteOptions) (*SuiteRun, er
 	if err != nil {
 		return nil, err
 	}
-	// Whoever could read the sources would have the assertions, the fixtures and every skill.
-	e.opts.DenyRead = append(slices.Clone(e.opts.DenyRead), o.Project.Root, o.Project.Evals)
-	e.opts.DenyRead = append(e.opts.DenyRead, o.Project.Config.SkillsDirs...)
 	e.opts.Jobs = o.Parallel
 	base, err := e.openRun(tools, e.opts.runsDir())
 	if err != nil {
@@ -333,7 +335,9 @@ func (r *SuiteRun) Attempts() []AttemptPlan { return slices.Clone(r.plans) }
 // ready makes the client usable, once; its error is every attempt's with it.
 func (r *SuiteRun) ready(ctx context.Context, c *suiteClient) error {
 	c.once.Do(func() {
-		c.err = c.batch.openSandbox()
+		if c.err = r.open(ctx); c.err == nil {
+			c.err = c.batch.openSandbox()
+		}
 		if c.err == nil {
 			empty := filepath.Join(c.batch.space.Dir, "empty")
 			c.batch.Task.Starter = empty

@@ -34,7 +34,12 @@ const usage = `Proctor supervises exams for coding agents.
   proctor check [TASK...]   look for mistakes in tasks; no model, no key, no client (default: all tasks)
   proctor list              list the tasks
   proctor grade RESULT...   grade kept submissions again: a trial's or a batch's folder, or a run
-  proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
+  proctor runs              list the runs of tasks and of suites
+  proctor show [RUN]        print a run's trials and how each ended (default: the latest run); of a run
+                            of suites also RUN::SUITE, RUN::SUITE::TASK, RUN::SUITE::TASK::attempt-N
+  proctor history NAME      what the runs say of a task, a SUITE or a SUITE::TASK
+  proctor diff RUN RUN      what changed from one run to another
+  proctor rescore RUN       judge a run of suites by the assertions as they are now; no agent runs
   proctor transcript RESULT print a trial's session; with -client NAME, that of a client's raw output
   proctor record-script RESULT
                             turn what a trial's agent did into a model script to edit
@@ -70,6 +75,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return score(ctx, args[1:], stdout, stderr)
 	case "show":
 		err = show(args[1:], stdout, stderr)
+	case "runs":
+		err = runs(args[1:], stdout, stderr)
+	case "history":
+		err = history(args[1:], stdout, stderr)
+	case "diff":
+		err = diff(args[1:], stdout, stderr)
+	case "rescore":
+		return rescore(ctx, args[1:], stdout, stderr)
 	case "transcript":
 		err = showTranscript(args[1:], stdout, stderr)
 	case "record-script":
@@ -124,7 +137,7 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 	if name != "list" {
 		fs.StringVar(&o.Results, "results", o.Results, "folder results are kept in")
 	}
-	if name == "run" || name == "enter" || name == "grade" {
+	if name == "run" || name == "enter" || name == "grade" || name == "rescore" {
 		fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
 	}
 	if name == "run" || name == "enter" {
@@ -146,11 +159,10 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 		if err := fs.Parse(args); err != nil {
 			return o, nil, err
 		}
-		if args = fs.Args(); name != "run" || len(args) == 0 {
+		if args = fs.Args(); !anywhere[name] || len(args) == 0 {
 			names = append(names, args...)
 			break
 		}
-		// A run's options may also stand behind names.
 		names, args = append(names, args[0]), args[1:]
 	}
 	var wrong []error
@@ -169,6 +181,9 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 	}
 	return o, names, nil
 }
+
+// anywhere are the commands whose options may also stand behind names.
+var anywhere = map[string]bool{"run": true, "show": true, "runs": true, "history": true, "diff": true, "rescore": true}
 
 func clientFlag(fs *flag.FlagSet, o *harness.Options) {
 	fs.Func("client", "agent client, or several, comma-separated, of "+strings.Join(client.Names(), ", "), func(s string) error {

@@ -156,7 +156,7 @@ func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFl
 		return exit(stderr, err, exitRunner)
 	}
 	record := r.Record()
-	if err := report.Suite(stdout, &record, rep, attemptsOf(r.Dir())); err != nil {
+	if err := report.Suite(stdout, &record, rep, report.AttemptsOf(r.Dir())); err != nil {
 		return exit(stderr, err, exitRunner)
 	}
 	fmt.Fprintf(stdout, "run: %s\n", r.Dir())
@@ -164,20 +164,6 @@ func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFl
 		return exit(stderr, cause, exitRunner)
 	}
 	return suiteGate(mode, rep, stderr)
-}
-
-// attemptsOf reads attempts of a run by their folder.
-func attemptsOf(run string) func(string) *result.Attempt {
-	return func(dir string) *result.Attempt {
-		if !filepath.IsLocal(filepath.FromSlash(dir)) {
-			return nil
-		}
-		a, err := result.ReadAttempt(filepath.Join(run, filepath.FromSlash(dir)))
-		if err != nil {
-			return nil
-		}
-		return a
-	}
 }
 
 // suiteGate is the exit code: a reality check only informs, and a run that measured nothing is never
