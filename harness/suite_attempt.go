@@ -179,7 +179,7 @@ func (a *attempt) archive() error {
 // record writes attempt.json.
 func (a *attempt) record() error {
 	rec := result.Attempt{
-		SchemaVersion: result.SchemaVersion, RunID: a.run.ID(), Suite: a.unit.Case.Task.Suite.Name, Task: a.unit.Case.Name, Attempt: a.plan.Round,
+		SchemaVersion: result.SchemaVersion, RunID: a.run.ID(), Suite: a.unit.Case.Task.Suite.Name, Task: a.unit.Case.Name, Attempt: a.plan.Round, Prompt: a.Task.Prompt,
 		Provider: suite.HarnessName(a.Client()), Client: a.Client(), Configuration: a.plan.Configuration.Name, Model: a.run.engine.opts.Model,
 		StartedAt: a.started.Truncate(time.Second), FinishedAt: time.Now().UTC().Truncate(time.Second),
 		Execution: a.rec.Execution, ExecutionCause: a.rec.ExecutionCause, Stopped: a.stopped,

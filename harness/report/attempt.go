@@ -26,16 +26,11 @@ func Attempt(w io.Writer, dir string, a result.ReportAttempt, rec *result.Attemp
 		p.line("the session was ended when its answer was known")
 	}
 	p.line("files: %s", Clean(filepath.Join(dir, filepath.FromSlash(a.Dir))))
-	if t != nil {
-		for _, turn := range t.Turns {
-			if turn.Role == transcript.RoleUser && turn.Text != "" && turn.ParentID == "" && !turn.Synthetic {
-				p.block("prompt", turn.Text)
-				break
-			}
-		}
-		if t.FinalText != "" {
-			p.block("response", t.FinalText)
-		}
+	if rec != nil && rec.Prompt != "" {
+		p.block("prompt", rec.Prompt)
+	}
+	if t != nil && t.FinalText != "" {
+		p.block("response", t.FinalText)
 	}
 	for _, x := range a.Assertions {
 		p.line("[%s] %s: %s", resultLabel(x), Clean(x.Type), Clean(x.Reason))

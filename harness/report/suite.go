@@ -124,11 +124,13 @@ func metricsOf(a *result.Attempt) result.Metrics {
 // Passed is how many of an attempt's gating assertions passed, with known issues and what was skipped
 // beside them; a verdict without assertions is its own word.
 func Passed(a result.ReportAttempt) string {
-	var passed, gating, known, skipped int
+	var passed, gating, known, better, skipped int
 	for _, x := range a.Assertions {
 		switch {
 		case x.SkippedReason != nil:
 			skipped++
+		case x.KnownIssue != nil && x.Pass:
+			better++
 		case x.KnownIssue != nil:
 			known++
 		default:
@@ -142,8 +144,11 @@ func Passed(a result.ReportAttempt) string {
 		return string(a.Verdict)
 	}
 	s := fmt.Sprintf("%d/%d", passed, gating)
+	if better > 0 {
+		s += fmt.Sprintf(" +%d xpass", better)
+	}
 	if known > 0 {
-		s += fmt.Sprintf(" +%d xpass", known)
+		s += fmt.Sprintf(" +%d known", known)
 	}
 	if skipped > 0 {
 		s += fmt.Sprintf(", %d skipped", skipped)

@@ -84,6 +84,7 @@ type Attempt struct {
 	Suite             string    `json:"suite"`
 	Task              string    `json:"task"`
 	Attempt           int       `json:"attempt"`
+	Prompt            string    `json:"prompt"`
 	Provider          string    `json:"provider"` // agent-exam's name of the client
 	Client            string    `json:"client"`
 	Configuration     string    `json:"configuration"`
