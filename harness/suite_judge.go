@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness/client"
@@ -19,20 +20,45 @@ import (
 	"github.com/proctor-evals/proctor/internal/treecopy"
 )
 
+// agentJudges says whether an attempt at the case with the client asks an agent judge.
+func agentJudges(c suite.Case, clientName string) bool {
+	return slices.ContainsFunc(c.Assertions, func(x suite.Assertion) bool {
+		q, ok := x.Check.(suite.Judge)
+		return ok && q.Agent && (x.Providers == nil || slices.Contains(x.Providers, suite.HarnessName(clientName)))
+	})
+}
+
 // judgeClients are the clients that agent judges run with beside the attempts' own.
-func judgeClients(o SuiteOptions) []string {
+func judgeClients(o SuiteOptions, clients []string) []string {
 	name := suite.Client(o.Project.Config.Judge.Provider)
 	if name == "" {
 		return nil
 	}
 	for _, c := range o.Selected.Cases {
-		for _, x := range c.Assertions {
-			if q, ok := x.Check.(suite.Judge); ok && q.Agent {
-				return []string{name}
-			}
+		if slices.ContainsFunc(clients, func(a string) bool { return agentJudges(c, a) }) {
+			return []string{name}
 		}
 	}
 	return nil
+}
+
+// checkJudges says before anything runs which agent judges could not be asked.
+func checkJudges(o SuiteOptions, clients []string) error {
+	var problems []error
+	for _, c := range o.Selected.Cases {
+		for _, name := range clients {
+			if !agentJudges(c, name) {
+				continue
+			}
+			if by := suite.Client(o.Project.Config.Judge.Provider); by != "" {
+				name = by
+			}
+			if err := client.ReadOnly(name, &client.Spec{Env: map[string]string{}}, "/"); err != nil {
+				problems = append(problems, fmt.Errorf("%s: judge_agent: %w", c.Task.File, err))
+			}
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // judgeModel is the model that judges answer with when an assertion names none.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/proctor-evals/proctor/harness/grade/assertion"
@@ -140,7 +141,10 @@ func (s *scoredAttempt) decide() {
 	if s.Verdict == result.AttemptError {
 		i := slices.IndexFunc(s.results, func(x assertion.Result) bool { return x.Error != "" && x.KnownIssue == nil })
 		if i >= 0 {
-			s.Cause = s.results[i].Type + ": " + s.results[i].Error
+			s.Cause = s.results[i].Error
+			if !strings.HasPrefix(s.Cause, s.results[i].Type+":") {
+				s.Cause = s.results[i].Type + ": " + s.Cause
+			}
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (e *Engine) StartSuites(ctx context.Context, o SuiteOptions) (*SuiteRun, er
 		return nil, errors.New("no task to run")
 	}
 	scripts, err := e.suiteScripts(o)
-	if err != nil {
+	if err := errors.Join(err, checkJudges(o, e.clientNames())); err != nil {
 		return nil, err
 	}
 	tools, err := e.locateForSuites(ctx, o)
@@ -187,7 +187,7 @@ func (e *Engine) suiteScripts(o SuiteOptions) (map[*suite.Task]*gateway.Script, 
 func (e *Engine) locateForSuites(ctx context.Context, o SuiteOptions) (*setup.Tools, error) {
 	opts := setup.Options{Cache: e.opts.Cache}
 	needs := []setup.Need{setup.NeedSandbox}
-	for _, name := range append(e.clientNames(), judgeClients(o)...) {
+	for _, name := range append(e.clientNames(), judgeClients(o, e.clientNames())...) {
 		if (e.opts.ClientPath == "" || !slices.Contains(e.clientNames(), name)) && !slices.Contains(needs, setup.Need(name)) {
 			needs = append(needs, setup.Need(name))
 		}
