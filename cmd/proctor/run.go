@@ -45,6 +45,7 @@ const usage = `Proctor supervises exams for coding agents.
                             turn what a trial's agent did into a model script to edit
   proctor score TASK.yaml   grade any working directory and transcript against a suite's task
   proctor enter TASK CMD... run a command where a trial's agent would run, and see what it would see
+  proctor import FILE       make a suite of an agentskills evals.json, or of a set of trigger queries
   proctor doctor [-attack]  check this machine; with -attack, try to break the isolation on it
   proctor setup [NEED...]   install what a run needs: %s (default: sandbox rust claude)
 
@@ -83,6 +84,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = diff(args[1:], stdout, stderr)
 	case "rescore":
 		return rescore(ctx, args[1:], stdout, stderr)
+	case "import":
+		err = importSuite(args[1:], stdout, stderr)
 	case "transcript":
 		err = showTranscript(args[1:], stdout, stderr)
 	case "record-script":

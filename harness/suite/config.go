@@ -12,6 +12,16 @@ const (
 	localConfigFile = "config.local.yaml"
 )
 
+// The last three keys of the file are accepted and say nothing, as in agent-exam, which puts its own
+// values in their place.
+var (
+	configKeys = []string{"default_harness", "skills_dirs", "providers", "judge", "default_task_timeout_seconds",
+		"concurrency_groups", "tags", "pre_run", "project_root", "evals_dir", "pre_run_hook"}
+	providerKeys = []string{"default_model", "judge_model", "model_aliases", "extra_args", "permission_mode",
+		"blocked_plugins", "pure", "writable_roots", "network_access"}
+	judgeConfigKeys = []string{"timeout_seconds", "agent_timeout_seconds", "include_trajectory", "pass_on", "model", "provider", "votes"}
+)
+
 var harnessNames = []string{"claude_code", "codex_cli", "copilot_cli", "opencode", "dummy"}
 
 // defaultTimeout is an execute task's when nothing else says one, and triggerTimeout the most a
@@ -22,7 +32,7 @@ const (
 )
 
 // config reads the merged configuration. A nil v is that of no file.
-func (d *decoder) config(v *value, root, evals string, isDir func(string) bool) Config {
+func (d *decoder) config(v *value, root string, isDir func(string) bool) Config {
 	c := Config{
 		DefaultHarness: "claude_code", Providers: map[string]Provider{}, DefaultTimeout: defaultTimeout,
 		ConcurrencyGroups: map[string]int{}, Tags: map[string]Tag{},
@@ -39,9 +49,7 @@ func (d *decoder) config(v *value, root, evals string, isDir func(string) bool) 
 		d.add(v.at, "", "the file must be a YAML mapping", "")
 		return c
 	}
-	// The public tool takes the three of its own places here and reads others: they say nothing.
-	o := d.object(v, "", "default_harness", "skills_dirs", "providers", "judge", "default_task_timeout_seconds",
-		"concurrency_groups", "tags", "pre_run", "project_root", "evals_dir", "pre_run_hook")
+	o := d.object(v, "", configKeys...)
 	if h := o.get("default_harness"); h != nil {
 		c.DefaultHarness = d.harnessName(h, "default_harness")
 	}
@@ -117,7 +125,7 @@ func (d *decoder) entries(v *value, loc string) map[string]entry {
 }
 
 func (d *decoder) provider(v *value, loc string) Provider {
-	o := d.object(v, loc, "default_model", "judge_model", "model_aliases", "extra_args", "permission_mode", "blocked_plugins", "pure", "writable_roots", "network_access")
+	o := d.object(v, loc, providerKeys...)
 	p := Provider{
 		DefaultModel: o.optional("default_model"), JudgeModel: o.optional("judge_model"), ModelAliases: map[string]string{},
 		ExtraArgs: o.texts("extra_args"), PermissionMode: o.optional("permission_mode"), BlockedPlugins: o.texts("blocked_plugins"),
@@ -140,7 +148,7 @@ func (d *decoder) provider(v *value, loc string) Provider {
 }
 
 func (d *decoder) judgeConfig(v *value, def JudgeConfig) JudgeConfig {
-	o := d.object(v, "judge", "timeout_seconds", "agent_timeout_seconds", "include_trajectory", "pass_on", "model", "provider", "votes")
+	o := d.object(v, "judge", judgeConfigKeys...)
 	j := def
 	j.Timeout = time.Duration(o.integer("timeout_seconds", 1, int(def.Timeout/time.Second))) * time.Second
 	j.AgentTimeout = time.Duration(o.integer("agent_timeout_seconds", 1, int(def.AgentTimeout/time.Second))) * time.Second

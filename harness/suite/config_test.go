@@ -104,7 +104,7 @@ func TestConfigIsRefused(t *testing.T) {
 		"group null":        {"concurrency_groups: {a: }", "concurrency_groups.a: Input should be a valid integer"},
 		"tag number":        {"tags: {1: {}}", "tags.1: Input should be a valid string; quote the key"},
 		"tag key":           {"tags: {a: {exclude: yes}}", "tags.a.exclude: Extra inputs"},
-		"judge verdict":     {"judge: {pass_on: ['Yes']}", "judge.pass_on[0]: Input should be 'YES' or 'NO' or 'UNCLEAR'"},
+		"judge verdict":     {"judge: {pass_on: ['Yup']}", "judge.pass_on[0]: Input should be 'YES' or 'NO' or 'UNCLEAR'"},
 		"pre_run":           {"pre_run: []", "pre_run: a command has at least a program"},
 		"skills_dirs blank": {"skills_dirs: ['']", "skills_dirs: a folder's name is empty"},
 		"pure null":         {"providers: {opencode: {pure: }}", "providers.opencode.pure: Input should be a valid boolean"},

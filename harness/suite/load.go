@@ -112,7 +112,7 @@ func (l *loader) config(python pyproject) {
 		v = merged(base, local)
 	}
 	l.noConfig = len(l.problems) > before
-	l.p.Config = l.decoder.config(v, l.p.Root, l.p.Evals, isDir)
+	l.p.Config = l.decoder.config(v, l.p.Root, isDir)
 	if python.Hook != "" && len(l.p.Config.PreRun) == 0 {
 		at := python.HookAt
 		at.Message = fmt.Sprintf("tool.agent-exam.pre_run_hook: the Python function %s is not run here", quoted(python.Hook))

@@ -126,7 +126,7 @@ func TestTaskFileIsRefused(t *testing.T) {
 		"E judge_agent pass_on empty": {oneAssertion + "judge_agent: {criterion: a, pass_on: []}", "3:40", "at least 1 item"},
 		"E judge_agent pass_on blank": {oneAssertion + "judge_agent: {criterion: a, pass_on: ['']}", "3:41", "non-empty"},
 		"judge pass_on unquoted":      {oneAssertion + "judge: {criterion: a, pass_on: [YES]}", "3:35", "YAML 1.1 reads this as True: quote it"},
-		"judge pass_on case":          {oneAssertion + "judge: {criterion: a, pass_on: [Yup]}", "3:35", "Input should be 'YES' or 'NO' or 'UNCLEAR'"},
+		"judge pass_on word":          {oneAssertion + "judge: {criterion: a, pass_on: [Yup]}", "3:35", "Input should be 'YES' or 'NO' or 'UNCLEAR'"},
 		"judge votes":                 {oneAssertion + "judge: {criterion: a, votes: 2}", "3:32", "no majority"},
 		"E permission key":            {oneAssertion + "no_permission_errors: {ignore: [a]}", "3:26", "no_permission_errors.ignore: Extra inputs"},
 		"E permission text":           {oneAssertion + "no_permission_errors: oops", "3:25", "no_permission_errors: Input should be a valid dictionary"},
@@ -238,7 +238,7 @@ func TestAssertions(t *testing.T) {
 		"tool_count: {name: R, min: 0}":                        ToolCount{Name: "R", Min: num(0)},
 		"judge: good":                                          Judge{Criterion: "good", IncludeTrajectory: true},
 		"judge: {criterion: c, include_trajectory: false}":     Judge{Criterion: "c"},
-		"judge_agent: {criterion: c, pass_on: ['YES', 'NO']}":  Judge{Criterion: "c", IncludeTrajectory: true, PassOn: []string{"YES", "NO"}, Agent: true},
+		"judge_agent: {criterion: c, pass_on: ['YES', 'No']}":  Judge{Criterion: "c", IncludeTrajectory: true, PassOn: []string{"YES", "NO"}, Agent: true},
 		"judge: {criterion: c, votes: 3, model: m}":            Judge{Criterion: "c", IncludeTrajectory: true, Votes: 3, Model: "m"},
 		"no_permission_errors: null":                           NoPermissionErrors{},
 		"no_permission_errors: {}":                             NoPermissionErrors{},
@@ -379,4 +379,18 @@ func TestFixtureLinkOut(t *testing.T) {
 	_, err := Load(dir)
 	require.Error(t, err)
 	assert.Contains(t, err.Error(), `the fixture "out" is a link out of fixtures/`)
+}
+
+// The reference page names every key.
+func TestKeysAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/suites.md")
+	require.NoError(t, err)
+	keys := append(append(append([]string{}, executeKeys...), triggerKeys...), configKeys...)
+	keys = append(append(keys, providerKeys...), judgeConfigKeys...)
+	for _, kind := range kinds() {
+		keys = append(keys, kind.keys...)
+	}
+	for _, key := range append(keys, "evaluated_skills", "exclude_by_default", "fixture", "env") {
+		assert.Contains(t, string(page), "`"+key+"`")
+	}
 }

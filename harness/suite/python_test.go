@@ -189,7 +189,7 @@ func FuzzParseYAML(f *testing.F) {
 		}
 		var d decoder
 		d.task(v, &Task{Suite: &Suite{}}, JudgeConfig{})
-		d.config(v, "/", "/", func(string) bool { return false })
+		d.config(v, "/", func(string) bool { return false })
 		d.suiteFile(v, &Suite{Name: "s"})
 		for _, p := range d.problems {
 			if p.File != "f" || p.Line < 1 || p.Col < 1 {
@@ -197,4 +197,23 @@ func FuzzParseYAML(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Aliases that multiply, and a value that is in itself, end as problems.
+func TestAliases(t *testing.T) {
+	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for i := range 9 {
+		alias := "*a" + string(rune('0'+i))
+		bomb += "a" + string(rune('1'+i)) + ": &a" + string(rune('1'+i)) + " [" + strings.Repeat(alias+", ", 9) + alias + "]\n"
+	}
+	_, problems := parseYAML("f", []byte(bomb))
+	require.Len(t, problems, 1)
+	assert.Contains(t, problems[0].String(), "f:6:")
+	assert.Contains(t, problems[0].Message, "larger than 200000 values with its aliases written out")
+	_, problems = parseYAML("f", []byte("a: &x {b: [*x]}\n"))
+	require.Len(t, problems, 1)
+	assert.Contains(t, problems[0].String(), "f:1:4: an anchor stands within itself")
+	merges := "a: &a {" + strings.Repeat("k: 1, ", 1000) + "k: 1}\nb: {<<: [" + strings.Repeat("*a, ", 1000) + "*a]}\n"
+	_, problems = parseYAML("f", []byte(merges))
+	assert.NotEmpty(t, problems)
 }

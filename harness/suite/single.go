@@ -39,7 +39,7 @@ func LoadTask(file string) (*Project, *Task, error) {
 	p := &Project{Root: tasks, Evals: tasks}
 	l := &loader{p: p}
 	none := func(string) bool { return false }
-	p.Config = l.decoder.config(nil, p.Root, p.Evals, none)
+	p.Config = l.decoder.config(nil, p.Root, none)
 	s := &Suite{Name: filepath.Base(tasks), Dir: tasks, EvaluatedSkills: []string{filepath.Base(tasks)}}
 	t := &Task{Name: name, File: filepath.Base(abs), Suite: s, Kind: Execute}
 	t.places.file = spot{t.File, Place{1, 1}}
