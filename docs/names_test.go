@@ -26,7 +26,7 @@ var (
 )
 
 // pagesThatName are the pages whose claims rest on tests.
-var pagesThatName = []string{"fault-log.md", "isolation.md"}
+var pagesThatName = []string{"fault-log.md", "isolation.md", "agent-exam.md"}
 
 // tests are all tests in the code.
 func tests(t *testing.T) map[string]bool {

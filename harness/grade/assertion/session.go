@@ -27,16 +27,14 @@ func (g *grading) maxCost(c suite.MaxCost) finding {
 	return f
 }
 
+// maxTurns counts the answers of the main conversation, as the transcript has them: what clients call
+// turns is not comparable.
 func (g *grading) maxTurns(c suite.MaxTurns) finding {
 	n := 0
 	for i := range g.Transcript.Turns {
 		if t := &g.Transcript.Turns[i]; t.Role == transcript.RoleAssistant && t.ParentID == "" && !t.Synthetic {
 			n++
 		}
-	}
-	// The client's own number counts what the stream leaves out.
-	if told := g.Transcript.NumTurns; told != nil && int64(n) < *told {
-		n = int(*told)
 	}
 	f := found(n <= c.Turns, "%d turns (max %d)", n, c.Turns)
 	f.details = map[string]any{"turns": n}

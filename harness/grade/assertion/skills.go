@@ -27,10 +27,12 @@ func (g *grading) uses() []use {
 	// Events come in the order of the calls' results. The order of the calls counts; where an id
 	// stands for two calls, nothing better than the events' order is known.
 	place, unique := map[string]int{}, true
+	open := map[string]bool{} // calls without a result
 	g.tree.Calls(func(c *transcript.ToolCall, _ int, _ bool) {
 		if _, taken := place[c.ID]; taken {
 			unique = false
 		}
+		open[c.ID] = c.Status == transcript.StatusUnfinished || c.Status == transcript.StatusAborted
 		place[c.ID] = len(place)
 	})
 	loads := slices.Clone(g.Transcript.SkillLoads)
@@ -49,7 +51,9 @@ func (g *grading) uses() []use {
 	out := make([]use, 0, len(loads))
 	for _, l := range loads {
 		u := use{skill: l.Skill, delivered: l.State == transcript.LoadLoaded}
-		u.perhaps = l.State == transcript.LoadUnclear && l.How != "skill_tool" || l.Skill == ""
+		// A command that was reading the file when the runner had seen enough can show no content.
+		stopped := g.Stopped && open[l.CallID]
+		u.perhaps = l.State == transcript.LoadUnclear && l.How != "skill_tool" && !stopped || l.Skill == ""
 		out = append(out, u)
 	}
 	return out

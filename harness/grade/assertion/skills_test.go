@@ -107,6 +107,18 @@ func TestStoppedSession(t *testing.T) {
 	assert.Equal(t, undecided, outcome(one(t, Attempt{Transcript: s, Stopped: true}, suite.SkillNotInvoked{Skill: "A"}, Tools{})))
 }
 
+// A trigger task ends while the command that reads the skill is still running.
+func TestStoppedWhileReading(t *testing.T) {
+	s := session(says("", call("c", transcript.StatusUnfinished, `{"command":"cat .agents/skills/A/SKILL.md"}`)))
+	s.SkillLoads = []transcript.SkillLoad{load("A", transcript.LoadUnclear, "shell", "c")}
+	s.Completed = false
+	assert.Equal(t, passes, outcome(one(t, Attempt{Transcript: s, Stopped: true}, suite.FirstSkill{Skill: "A"}, Tools{})))
+	assert.Equal(t, fails, outcome(one(t, Attempt{Transcript: s, Stopped: true}, suite.SkillNotInvoked{Skill: "A"}, Tools{})))
+	assert.Equal(t, undecided, outcome(one(t, Attempt{Transcript: s}, suite.FirstSkill{Skill: "A"}, Tools{})))
+	s.Turns[0].ToolCalls[0].Status = transcript.StatusOK
+	assert.Equal(t, undecided, outcome(one(t, Attempt{Transcript: s, Stopped: true}, suite.FirstSkill{Skill: "A"}, Tools{})))
+}
+
 // Where a model uses an id again, the order of the events counts.
 func TestFirstSkillWithIdsUsedAgain(t *testing.T) {
 	s := session(says("", call("x", "ok", ""), call("y", "ok", ""), call("x", "ok", "")))

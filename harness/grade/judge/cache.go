@@ -9,7 +9,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/google/renameio/v2"
+	"github.com/google/renameio/v2/maybe"
 )
 
 // Cache remembers rulings by [Question.Key], in a JSON file. It is safe for use by several
@@ -124,7 +124,7 @@ func (c *Cache) save() error {
 	if err != nil {
 		return fmt.Errorf("judge cache: %w", err)
 	}
-	if err := renameio.WriteFile(c.path, append(data, '\n'), 0o644); err != nil {
+	if err := maybe.WriteFile(c.path, append(data, '\n'), 0o644); err != nil {
 		return fmt.Errorf("judge cache: %w", err)
 	}
 	return nil
