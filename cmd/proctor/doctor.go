@@ -90,6 +90,14 @@ func checkMachine(ctx context.Context, o harness.Options, stdout io.Writer) int 
 		bad(err.Error(), "")
 	} else {
 		fmt.Fprintf(stdout, "ok       evals root %s, %d tasks\n", e.Options().Evals, len(e.Tasks()))
+		suites, tasks, err := harness.CheckSuites(ctx, e.Options().Evals)
+		if err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				bad(line, "")
+			}
+		} else if suites > 0 {
+			fmt.Fprintf(stdout, "ok       %d suites, %d tasks in them\n", suites, tasks)
+		}
 	}
 	return code
 }

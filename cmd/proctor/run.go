@@ -15,6 +15,7 @@ import (
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/suite"
 	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/internal/setup"
 )
@@ -39,6 +40,7 @@ const usage = `Proctor supervises exams for coding agents.
                             of suites also RUN::SUITE, RUN::SUITE::TASK, RUN::SUITE::TASK::attempt-N
   proctor history NAME      what the runs say of a task, a SUITE or a SUITE::TASK
   proctor diff RUN RUN      what changed from one run to another
+  proctor export -o DIR RUN write a run of suites in the layout of agentskills: grading.json, benchmark.json
   proctor rescore RUN       judge a run of suites by the assertions as they are now; no agent runs
   proctor transcript RESULT print a trial's session; with -client NAME, that of a client's raw output
   proctor record-script RESULT
@@ -82,6 +84,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = history(args[1:], stdout, stderr)
 	case "diff":
 		err = diff(args[1:], stdout, stderr)
+	case "export":
+		err = export(args[1:], stdout, stderr)
 	case "rescore":
 		return rescore(ctx, args[1:], stdout, stderr)
 	case "import":
@@ -186,7 +190,7 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 }
 
 // anywhere are the commands whose options may also stand behind names.
-var anywhere = map[string]bool{"run": true, "show": true, "runs": true, "history": true, "diff": true, "rescore": true}
+var anywhere = map[string]bool{"run": true, "show": true, "runs": true, "history": true, "diff": true, "export": true, "rescore": true}
 
 func clientFlag(fs *flag.FlagSet, o *harness.Options) {
 	fs.Func("client", "agent client, or several, comma-separated, of "+strings.Join(client.Names(), ", "), func(s string) error {
@@ -346,6 +350,15 @@ func list(args []string, stdout, stderr io.Writer) error {
 	}
 	for _, t := range e.Tasks() {
 		fmt.Fprintf(stdout, "%s\t%s\t%s\n", t.Name, t.Kind, t.Description)
+	}
+	p, err := suite.Load(e.Options().Evals)
+	if err != nil {
+		return err
+	}
+	for _, su := range p.Suites {
+		for _, t := range su.Tasks {
+			fmt.Fprintf(stdout, "%s\t%s\t%s\n", report.Clean(result.SpecName(su.Name, t.Name)), t.Kind, report.Clean(t.Description))
+		}
 	}
 	return nil
 }
