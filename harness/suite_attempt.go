@@ -154,6 +154,8 @@ func (a *attempt) runClient(ctx context.Context) error {
 	if a.stopped {
 		a.rec.Execution, a.rec.ExecutionCause = result.Completed, ""
 	}
+	a.audit()
+	a.rec.Isolation.ConfigChanges = a.before.changes(a.snapshot())
 	a.peak = a.gw.Summary().PeakContext
 	a.closeGateway()
 	document, err := json.MarshalIndent(a.transcript.Document(), "", "  ")

@@ -84,15 +84,17 @@ func (a *attempt) emitStage(s Stage, detail string) {
 
 // score judges an attempt by its assertions.
 func (r *SuiteRun) score(ctx context.Context, a *attempt, s *scoredAttempt, broken error) {
-	ending := endingOf(a.rec)
-	if broken != nil {
-		ending = assertion.Broke
+	ending, cause := endingOf(a.rec), a.rec.ExecutionCause
+	switch {
+	case broken != nil:
+		ending, cause = assertion.Broke, broken.Error()
+	case a.survived != nil: // what still runs may write into what is judged
+		ending, cause = assertion.Broke, a.survived.Error()
+	case a.rec.Excluded != nil:
+		ending, cause = assertion.Broke, a.rec.Excluded.Kind+": "+a.rec.Excluded.Cause
 	}
 	if ending != assertion.Ended {
-		s.Verdict, s.Cause = result.AttemptVerdict(assertion.Decide(ending, nil, false)), a.rec.ExecutionCause
-		if broken != nil {
-			s.Cause = broken.Error()
-		}
+		s.Verdict, s.Cause = result.AttemptVerdict(assertion.Decide(ending, nil, false)), cause
 		return
 	}
 	a.emitStage(StageGrading, "")
