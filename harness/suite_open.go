@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/proctor-evals/proctor/harness/plan"
@@ -11,7 +13,10 @@ import (
 // OpenForSuites opens an engine for the suites of a project. Where nobody names a client it is the
 // project's default_harness.
 func OpenForSuites(opts Options, p *suite.Project) (*Engine, error) {
-	if name := suite.Client(p.Config.DefaultHarness); len(opts.Clients) == 0 && name != "" && name != DefaultClient {
+	if name := suite.Client(p.Config.DefaultHarness); len(opts.Clients) == 0 && name != DefaultClient {
+		if name == "" {
+			return nil, fmt.Errorf("%s: default_harness %q is no client that can run: name one there, or with -client", filepath.Join(p.Evals, "config.yaml"), p.Config.DefaultHarness)
+		}
 		opts.Clients = []string{name}
 	}
 	opts.Evals = p.Evals
