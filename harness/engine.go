@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/proctor-evals/proctor/harness/client"
+	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/task"
@@ -102,8 +103,10 @@ func (e *Engine) rounds(t *task.Task) int {
 	switch {
 	case e.opts.Trials > 0:
 		return e.opts.Trials
-	case e.opts.Model == Scripted:
+	case e.opts.kind() == gateway.KindScripted:
 		return e.opts.DefaultTrials
+	case e.opts.kind() == gateway.KindReplay:
+		return e.opts.recordedRounds()
 	default:
 		return t.Trials
 	}
@@ -163,6 +166,7 @@ type Run struct {
 	dir     string // runs/<run-id>
 	// rehearsal is the folder that holds the records of a rehearsal, else "".
 	rehearsal string
+	spend     *gateway.Spend // of all its trials, by the wire
 	release   func()
 
 	deniedOnce sync.Once
@@ -201,10 +205,11 @@ func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results st
 	}
 	var problems []error
 	for _, t := range tasks {
-		if e.opts.Model == Scripted && t.ModelScript == "" {
+		if e.opts.kind() == gateway.KindScripted && t.ModelScript == "" {
 			problems = append(problems, fmt.Errorf("task %s has no model script, which a scripted run needs: add `model_script = \"model.toml\"` to %s", t.Name, filepath.Join(t.Dir, "task.toml")))
 		}
 	}
+	problems = append(problems, e.checkKeys())
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
@@ -247,7 +252,7 @@ func (e *Engine) openRun(tools *setup.Tools, runs string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{engine: e, tools: tools, scratch: scratch, dir: filepath.Join(runs, id)}
+	r := &Run{engine: e, tools: tools, scratch: scratch, dir: filepath.Join(runs, id), spend: e.opts.spend(e.opts.MaxTokens, e.opts.MaxCost)}
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return nil, fmt.Errorf("run: %w", err)
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/proctor-evals/proctor/harness/client"
-	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/suite"
 	"github.com/proctor-evals/proctor/harness/transcript"
@@ -90,13 +89,12 @@ func (a *attempt) prepare(trialCtx context.Context) error {
 	if a.staged, err = stageSkillsOf(project, a.spec.SkillDir, a.plan.Configuration.Name, a.unit.run.skills, a.excluded); err != nil {
 		return err
 	}
-	a.gw, err = gateway.Open(trialCtx, gateway.Options{
-		Model: gateway.NewScripted(a.unit.script), ModelName: a.run.engine.opts.Model, ProjectDir: project, Prompt: a.Task.Prompt, LogPath: filepath.Join(a.dir, "gateway.jsonl"),
-	})
-	if err != nil {
-		return &runnerError{err}
+	if err := a.openGateway(trialCtx, nil); err != nil {
+		return err
 	}
-	a.command()
+	if err := a.command(); err != nil {
+		return err
+	}
 	if err := a.unit.tuning().Apply(a.adapter.Name(), &a.spec); err != nil {
 		return err
 	}
@@ -119,7 +117,7 @@ func (a *attempt) runClient(ctx context.Context) error {
 		return fmt.Errorf("attempt: %w", err)
 	}
 	defer stderr.Close()
-	agentCtx, cancelTime := context.WithTimeoutCause(ctx, a.Task.Deadlines.Agent, errAgentDeadline)
+	agentCtx, cancelTime := a.withDeadline(ctx, a.Task.Deadlines.Agent, errAgentDeadline)
 	defer cancelTime()
 	agentCtx, cancel := context.WithCancelCause(agentCtx)
 	defer cancel(nil)
@@ -135,7 +133,8 @@ func (a *attempt) runClient(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seconds := ended.Elapsed.Seconds()
+	waited, _ := a.clock.Waited()
+	seconds := max(ended.Elapsed-waited, 0).Seconds()
 	a.rec.Timings.Agent, a.rec.ElapsedSecs = &seconds, &seconds
 	a.space.RemoveLeftovers(a.Task.Starter)
 	if policy, err := os.ReadFile(launch.PolicyFile); err == nil {
@@ -156,7 +155,9 @@ func (a *attempt) runClient(ctx context.Context) error {
 	}
 	a.audit()
 	a.rec.Isolation.ConfigChanges = a.before.changes(a.snapshot())
-	a.peak = a.gw.Summary().PeakContext
+	if a.gw != nil {
+		a.peak = a.gw.Summary().PeakContext
+	}
 	a.closeGateway()
 	document, err := json.MarshalIndent(a.transcript.Document(), "", "  ")
 	if err != nil {

@@ -63,7 +63,7 @@ func checkJudges(o SuiteOptions, clients []string) error {
 
 // judgeModel is the model that judges answer with when an assertion names none.
 func (r *SuiteRun) judgeModel(u *suiteUnit) string {
-	if r.engine.opts.Model == Scripted {
+	if r.engine.opts.kind() == gateway.KindScripted {
 		return Scripted
 	}
 	config := r.opts.Project.Config
@@ -86,6 +86,11 @@ func (r *SuiteRun) judgeModel(u *suiteUnit) string {
 
 // judges asks the model of the unit's judges: with one request, or with a client that can read.
 func (r *SuiteRun) judges(u *suiteUnit) judge.Ask {
+	if r.engine.opts.kind() != gateway.KindScripted || u.script == nil {
+		return func(context.Context, judge.Call) (judge.Reply, error) {
+			return judge.Reply{}, errors.New("this version has judges on the scripted model only")
+		}
+	}
 	model := gateway.NewScriptedJudge(u.script)
 	free := 0.0 // a scripted answer costs nothing
 	return func(ctx context.Context, call judge.Call) (judge.Reply, error) {
@@ -146,6 +151,7 @@ func (r *SuiteRun) agentJudge(ctx context.Context, u *suiteUnit, model gateway.M
 		return "", err
 	}
 	defer t.closeGateway()
+	t.hosts = []string{t.gw.Addr()}
 	t.spec = b.adapter.Command(client.Request{
 		Binary: space.Path("bin", b.adapter.Name()), Package: b.clientPackage, Model: call.Model,
 		Prompt:     fmt.Sprintf("The copy of the working directory is at %s.\n\n%s", copied, call.Prompt),

@@ -166,7 +166,7 @@ func endingOf(rec *result.Trial) assertion.Ending {
 // settle writes the attempt's records and takes its run directory away. What cannot be written is the
 // attempt's error: the report still has it.
 func (r *SuiteRun) settle(a *attempt, s *scoredAttempt) {
-	if a.gw != nil {
+	if a.gw != nil || a.stop != nil {
 		a.closeGateway()
 	}
 	s.trial = a.rec

@@ -125,7 +125,7 @@ func (e *Engine) StartSuites(ctx context.Context, o SuiteOptions) (*SuiteRun, er
 		return nil, errors.New("no task to run")
 	}
 	scripts, err := e.suiteScripts(o)
-	if err := errors.Join(err, checkJudges(o, e.clientNames())); err != nil {
+	if err := errors.Join(err, e.checkKeys(), checkJudges(o, e.clientNames())); err != nil {
 		return nil, err
 	}
 	tools, err := e.locateForSuites(ctx, o)
@@ -168,6 +168,9 @@ func (e *Engine) suiteScripts(o SuiteOptions) (map[*suite.Task]*gateway.Script, 
 			continue
 		}
 		out[c.Task] = nil
+		if e.opts.kind() != gateway.KindScripted {
+			continue
+		}
 		if c.Task.ModelScript == "" {
 			problems = append(problems, fmt.Errorf("%s: the task has no model script, which a scripted run needs: write %s",
 				c.Task.File, filepath.Join(c.Task.Suite.Dir, "scripts", c.Task.Name+".toml")))
@@ -359,7 +362,8 @@ func (u *suiteUnit) ready(ctx context.Context) (*Batch, error) {
 	b := &Batch{
 		Task: u.batch.Task, adapter: u.batch.adapter, run: u.batch.run, index: u.batch.index, id: u.batch.id, rounds: u.batch.rounds,
 		plan: u.batch.plan, results: u.batch.results, done: map[string]*result.Trial{},
-		space: from.space, runtime: from.runtime, boundary: from.boundary, readable: from.readable, denied: from.denied,
+		script: u.script,
+		space:  from.space, runtime: from.runtime, boundary: from.boundary, readable: from.readable, denied: from.denied,
 		clientLinks: from.clientLinks, clientPackage: from.clientPackage, client: from.client, standIns: from.standIns,
 	}
 	starter := *b.Task

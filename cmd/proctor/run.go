@@ -6,7 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -38,6 +40,7 @@ const usage = `Proctor supervises exams for coding agents.
   proctor runs              list the runs of tasks and of suites
   proctor show [RUN]        print a run's trials and how each ended (default: the latest run); of a run
                             of suites also RUN::SUITE, RUN::SUITE::TASK, RUN::SUITE::TASK::attempt-N
+  proctor report [RUN]      write a run's report as one HTML file (default: the latest run)
   proctor history NAME      what the runs say of a task, a SUITE or a SUITE::TASK
   proctor diff RUN RUN      what changed from one run to another
   proctor export -o DIR RUN write a run of suites in the layout of agentskills: grading.json, benchmark.json
@@ -90,6 +93,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return rescore(ctx, args[1:], stdout, stderr)
 	case "import":
 		err = importSuite(args[1:], stdout, stderr)
+	case "report":
+		err = htmlReport(args[1:], stdout, stderr)
 	case "transcript":
 		err = showTranscript(args[1:], stdout, stderr)
 	case "record-script":
@@ -151,12 +156,18 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 		fs.BoolVar(&o.Exploratory, "exploratory", o.Exploratory, "the client's own sandbox in place of srt; results are not compared")
 		clientFlag(fs, &o)
 		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")
+		fs.BoolVar(&o.Direct, "direct", o.Direct, "the client has the real key and reaches its provider itself; the agent can read the key")
+		fs.StringVar(&o.Replay, "replay", o.Replay, "folder of a recorded run, batch or trial, to answer from its cassettes")
 		fs.IntVar(&o.Trials, "k", o.Trials, "trials per configuration")
 		fs.IntVar(&o.Jobs, "jobs", o.Jobs, "batches that run side by side")
 		fs.Func("configurations", "comma-separated, of "+strings.Join(plan.Names(), ", "), func(s string) error {
 			o.Configurations = harness.SplitList(s)
 			return nil
 		})
+	}
+	if name == "run" {
+		fs.BoolVar(&o.Record, "record", o.Record, "keep a cassette of each trial's model traffic beside its result")
+		limitFlags(fs, &o)
 	}
 	for _, add := range more {
 		add(fs)
@@ -191,6 +202,26 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 
 // anywhere are the commands whose options may also stand behind names.
 var anywhere = map[string]bool{"run": true, "show": true, "runs": true, "history": true, "diff": true, "export": true, "rescore": true}
+
+// limitFlags are the run's limits; 0 would pass for "not given".
+func limitFlags(fs *flag.FlagSet, o *harness.Options) {
+	fs.Func("max-tokens", "tokens after which the run stops at the end of a round", func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < 1 {
+			return errors.New("give a whole number of at least 1")
+		}
+		o.MaxTokens = n
+		return nil
+	})
+	fs.Func("max-cost", "US dollars after which the run stops at the end of a round; needs prices in proctor.toml", func(s string) error {
+		n, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(n > 0) || math.IsInf(n, 0) {
+			return errors.New("give a number above 0")
+		}
+		o.MaxCost = n
+		return nil
+	})
+}
 
 func clientFlag(fs *flag.FlagSet, o *harness.Options) {
 	fs.Func("client", "agent client, or several, comma-separated, of "+strings.Join(client.Names(), ", "), func(s string) error {
@@ -229,6 +260,9 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	r, err := e.Start(ctx, tasks)
 	if err != nil {
 		return exit(stderr, err, exitRunner)
+	}
+	if e.Options().Direct {
+		fmt.Fprintf(stderr, "proctor: %s\n", harness.DirectWarning)
 	}
 	for _, b := range r.Batches() {
 		for _, d := range b.Detectable() {

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/result"
 )
@@ -117,14 +118,14 @@ func show(args []string, stdout, stderr io.Writer) error {
 		if asJSON {
 			return encode(stdout, info.Run)
 		}
-		return showTasks(info.Run, stdout)
+		return showTasks(info.Dir, info.Run, stdout)
 	}
 	rep, err := report.ReadReport(info, reportName)
 	if errors.Is(err, fs.ErrNotExist) { // not finished, or its runner is dead: the plan is all there is
 		if asJSON {
 			return encode(stdout, shown{Run: info.Run})
 		}
-		return showTasks(info.Run, stdout)
+		return showTasks(info.Dir, info.Run, stdout)
 	}
 	if err != nil {
 		return err
@@ -182,23 +183,53 @@ func stateOf(run *result.Run) string {
 	return string(run.State)
 }
 
-func showTasks(run *result.Run, stdout io.Writer) error {
+func showTasks(dir string, run *result.Run, stdout io.Writer) error {
 	fmt.Fprintf(stdout, "run %s: %s\n", run.RunID, stateOf(run))
 	for _, b := range run.Batches {
 		fmt.Fprintf(stdout, "%s with %s: %s\n", report.Clean(b.Task.Name), report.Clean(b.Client), report.Clean(b.Results))
+		if b.Model.Kind != "" {
+			fmt.Fprintf(stdout, "  model %s (%s)\n", report.Clean(b.Model.Name), report.Clean(b.Model.Kind))
+		}
 		tw := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 		for _, t := range b.Trials {
 			outcome := string(t.Outcome)
 			if t.Verdict != "" {
 				outcome = string(t.Verdict)
 			}
-			fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s\n", report.Clean(t.Name), t.State, t.Execution, report.Clean(outcome), report.Clean(t.Cause))
+			fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s", report.Clean(t.Name), t.State, t.Execution, report.Clean(outcome), report.Clean(t.Cause))
+			if took := traffic(dir, b, t.Name); took != "" {
+				fmt.Fprintf(tw, "\t%s", took)
+			}
+			fmt.Fprintln(tw)
 		}
 		if err := tw.Flush(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// traffic is what a trial's model took, by the wire; "" for a scripted one and where there is no record.
+func traffic(runDir string, b result.Batch, trial string) string {
+	if b.Model.Kind == gateway.KindScripted {
+		return ""
+	}
+	dir := filepath.Join(filepath.Dir(filepath.Dir(runDir)), filepath.FromSlash(b.Results), filepath.Base(trial))
+	rec, err := result.ReadTrial(dir, runDir)
+	if err != nil || rec.Gateway == nil {
+		return ""
+	}
+	g, parts := rec.Gateway, []string{}
+	if n := g.Usage.Total(); n != nil {
+		parts = append(parts, fmt.Sprintf("%d tokens at the wire", *n))
+	}
+	if g.CostUSD != nil {
+		parts = append(parts, fmt.Sprintf("$%.4f", *g.CostUSD))
+	}
+	if g.Waits > 0 {
+		parts = append(parts, fmt.Sprintf("waited %.0f s for the model's host, %d times", g.WaitSecs, g.Waits))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // runDir finds a run's folder by its name or "latest".

@@ -25,8 +25,8 @@ type made struct {
 	config  any
 }
 
-// makeRun writes a run of suites as the engine does.
-func makeRun(t *testing.T, runs, id string, mode result.RunMode, attempts ...made) {
+// makeSuites writes a run of suites as the engine does.
+func makeSuites(t *testing.T, runs, id string, mode result.RunMode, attempts ...made) {
 	t.Helper()
 	dir := filepath.Join(runs, id)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, result.ReportsDir), 0o755))
@@ -56,10 +56,10 @@ func pattern(s string) any { return map[string]any{"path": "x", "pattern": s} }
 func twoRuns(t *testing.T) string {
 	t.Helper()
 	runs := t.TempDir()
-	makeRun(t, runs, "20260102-030405-000000000001", result.ModeRun,
+	makeSuites(t, runs, "20260102-030405-000000000001", result.ModeRun,
 		made{"a", 1, result.AttemptPass, 100, usd(1), 1000, pattern("p")}, made{"a", 2, result.AttemptPass, 100, usd(1), 1000, pattern("p")},
 		made{"b", 1, result.AttemptKnownIssue, 10, usd(1), 10, pattern("p")})
-	makeRun(t, runs, "20260102-030406-000000000002", result.ModeRun,
+	makeSuites(t, runs, "20260102-030406-000000000002", result.ModeRun,
 		made{"a", 1, result.AttemptFail, 125, usd(1.14), 1200, pattern("q")}, made{"a", 2, result.AttemptError, 124, nil, 1199, pattern("q")},
 		made{"c", 1, result.AttemptTimeout, 10, usd(1), 10, pattern("p")})
 	// What is no run, or none that can be read, stands in nobody's way.

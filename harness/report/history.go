@@ -55,8 +55,8 @@ func History(runs []RunInfo, name string, limit int) []HistoryRow {
 	return out
 }
 
-// arm is a client with a configuration.
-type arm struct{ client, configuration string }
+// armKey is a client with a configuration.
+type armKey struct{ client, configuration string }
 
 // sample are the numbers of an arm's attempts.
 type sample struct {
@@ -87,7 +87,7 @@ func (s *sample) add(counts, passed bool, m result.Metrics) {
 	}
 }
 
-func rows(info RunInfo, arms map[arm]*sample) (out []HistoryRow) {
+func rows(info RunInfo, arms map[armKey]*sample) (out []HistoryRow) {
 	for a, s := range arms {
 		row := HistoryRow{
 			RunID: info.RunID, Kind: info.Kind, Mode: info.Mode, Client: a.client, Configuration: a.configuration,
@@ -125,12 +125,12 @@ func suiteRows(info RunInfo, name string) []HistoryRow {
 	}
 	suite, task, _ := strings.Cut(name, "::")
 	attempt := AttemptsOf(info.Dir)
-	arms := map[arm]*sample{}
+	arms := map[armKey]*sample{}
 	for _, a := range rep.Attempts {
 		if a.Suite != suite || task != "" && a.Task != task {
 			continue
 		}
-		key := arm{a.Client, a.Configuration}
+		key := armKey{a.Client, a.Configuration}
 		if arms[key] == nil {
 			arms[key] = &sample{}
 		}
@@ -141,13 +141,13 @@ func suiteRows(info RunInfo, name string) []HistoryRow {
 }
 
 func taskRows(info RunInfo, name string) []HistoryRow {
-	arms := map[arm]*sample{}
+	arms := map[armKey]*sample{}
 	for _, b := range info.Run.Batches {
 		if b.Task.Name != name {
 			continue
 		}
 		for _, t := range b.Trials {
-			key := arm{b.Client, t.Configuration}
+			key := armKey{b.Client, t.Configuration}
 			if arms[key] == nil {
 				arms[key] = &sample{}
 			}
