@@ -217,6 +217,30 @@ func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results st
 	if err != nil {
 		return nil, err
 	}
+	r, err := e.openRun(tools, runs)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		for _, a := range e.clients {
+			batch, err := newBatch(r, len(r.batches), t, a, results)
+			if err != nil {
+				r.release()
+				return nil, err
+			}
+			r.batches = append(r.batches, batch)
+			r.record.Batches = append(r.record.Batches, batch.planned())
+		}
+	}
+	if err := r.write(); err != nil {
+		r.release()
+		return nil, err
+	}
+	return r, nil
+}
+
+// openRun opens the scratch and makes the run's folder, which it holds.
+func (e *Engine) openRun(tools *setup.Tools, runs string) (*Run, error) {
 	scratch, err := workspace.OpenScratch(e.opts.Scratch)
 	if err != nil {
 		return nil, err
@@ -238,21 +262,6 @@ func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results st
 	r.record = result.Run{
 		SchemaVersion: result.SchemaVersion, RunID: id, State: result.Started, StartedAt: time.Now().UTC(),
 		Proctor: version(), Jobs: e.opts.Jobs,
-	}
-	for _, t := range tasks {
-		for _, a := range e.clients {
-			batch, err := newBatch(r, len(r.batches), t, a, results)
-			if err != nil {
-				r.release()
-				return nil, err
-			}
-			r.batches = append(r.batches, batch)
-			r.record.Batches = append(r.record.Batches, batch.planned())
-		}
-	}
-	if err := r.write(); err != nil {
-		r.release()
-		return nil, err
 	}
 	return r, nil
 }

@@ -99,6 +99,14 @@ func checkMachine(ctx context.Context, o harness.Options, stdout io.Writer) int 
 		} else {
 			fmt.Fprintf(stdout, "%s\n", report.Clean(note))
 		}
+		suites, tasks, err := harness.CheckSuites(ctx, e.Options().Evals)
+		if err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				bad(line, "")
+			}
+		} else if suites > 0 {
+			fmt.Fprintf(stdout, "ok       %d suites, %d tasks in them\n", suites, tasks)
+		}
 	}
 	return code
 }

@@ -4,7 +4,9 @@
 //
 // gives one subtest a task and one a trial below it, so that
 // `go test -run TestEval/store-durability` runs one task; with several clients
-// there is one a client in between. Options come from the PROCTOR_ environment
+// there is one a client in between. A suite has one, and one a task below it:
+// `go test -run TestEval/<suite>/<task>`; it passes when no attempt fails, times
+// out or is an error. Options come from the PROCTOR_ environment
 // variables and proctor.toml.
 //
 // How outcomes map to the test:
@@ -39,6 +41,7 @@ import (
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/suite"
 	"github.com/proctor-evals/proctor/harness/task"
 )
 
@@ -61,6 +64,10 @@ func Run(t *testing.T) {
 	if err := stamp(engine.Options()); err != nil {
 		t.Fatal(err)
 	}
+	project, err := suite.Load(engine.Options().Evals)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, stop := examContext(t)
 	t.Cleanup(stop)
 	x := &exam{engine: engine, ctx: ctx, ready: make(chan struct{}), slots: make(chan struct{}, engine.Options().Jobs)}
@@ -74,6 +81,9 @@ func Run(t *testing.T) {
 		})
 	}
 	defer close(x.ready)
+	if n := suites(t, ctx, opts, project); len(x.selected) == 0 && n > 0 {
+		return
+	}
 	if len(x.selected) == 0 {
 		t.Fatalf("no task matches -run; the tasks are: %s", names(engine.Tasks()))
 	}
