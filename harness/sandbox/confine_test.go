@@ -35,7 +35,7 @@ func TestSystemCallsThatAreRefused(t *testing.T) {
 	}
 	for name, number := range map[string]int{
 		"mount": unix.SYS_MOUNT, "umount2": unix.SYS_UMOUNT2, "pivot_root": unix.SYS_PIVOT_ROOT, "fsopen": unix.SYS_FSOPEN, "fsconfig": unix.SYS_FSCONFIG,
-		"fsmount": unix.SYS_FSMOUNT, "fspick": unix.SYS_FSPICK, "move_mount": unix.SYS_MOVE_MOUNT, "open_tree": unix.SYS_OPEN_TREE, "mount_setattr": unix.SYS_MOUNT_SETATTR,
+		"fsmount": unix.SYS_FSMOUNT, "fspick": unix.SYS_FSPICK, "move_mount": unix.SYS_MOVE_MOUNT, "open_tree": unix.SYS_OPEN_TREE, "open_tree_attr": 467, "mount_setattr": unix.SYS_MOUNT_SETATTR,
 	} {
 		calls = append(calls, call{name, number, []int{bad, bad, bad, bad, bad}, unix.EPERM})
 	}
