@@ -28,6 +28,22 @@ type configKey struct {
 	take func(o *Options, decode func(any) error, local func(string) string) error
 }
 
+// listError are the problems of the items of a list, each with the item as it is written.
+type listError []itemError
+
+type itemError struct {
+	text string
+	err  error
+}
+
+func (l listError) Error() string {
+	var lines []string
+	for _, item := range l {
+		lines = append(lines, item.err.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
 var errBelowOne = errors.New("below 1")
 
 func text(field func(*Options) *string, path bool) func(*Options, func(any) error, func(string) string) error {
@@ -111,8 +127,16 @@ var configKeys = []configKey{
 		if err := decode(&paths); err != nil {
 			return err
 		}
+		var problems listError
 		for _, p := range paths {
-			o.DenyRead = append(o.DenyRead, local(p))
+			path := filepath.Clean(local(p))
+			if err := checkDenied(p, path); err != nil {
+				problems = append(problems, itemError{p, err})
+			}
+			o.DenyRead = append(o.DenyRead, path)
+		}
+		if problems != nil {
+			return problems
 		}
 		return nil
 	}},
@@ -211,6 +235,12 @@ func (o *Options) mergeFile(path string) error {
 		k := configKeys[i]
 		value := lookup(values, key)
 		err := k.take(o, func(into any) error { return convert(value, into) }, local)
+		if items := (listError)(nil); errors.As(err, &items) {
+			for _, item := range items {
+				problems = append(problems, fmt.Errorf("%s: %w", itemPosition(string(data), key, item.text), item.err))
+			}
+			continue
+		}
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %s must be %s", at, name, k.form))
 		}
@@ -336,4 +366,21 @@ func keyPosition(data string, key toml.Key) string {
 		}
 	}
 	return ConfigFile
+}
+
+// itemPosition is the place of a text in the list of a key, or the key's where it is spelled otherwise.
+func itemPosition(data string, key toml.Key, item string) string {
+	at := keyPosition(data, key)
+	var first int
+	if _, err := fmt.Sscanf(strings.TrimPrefix(at, ConfigFile), ":%d:", &first); err != nil {
+		return at
+	}
+	for i, line := range strings.Split(data, "\n") {
+		for _, quote := range []string{`"`, "'"} {
+			if col := strings.Index(line, quote+item+quote); i+1 >= first && col >= 0 {
+				return fmt.Sprintf("%s:%d:%d", ConfigFile, i+1, col+1)
+			}
+		}
+	}
+	return at
 }

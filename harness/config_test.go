@@ -81,3 +81,27 @@ limits = {output_bytes = 10, disk_bytes = 20, files = 30, processes = 40, memory
 
 	require.NoError(t, new(Options).mergeFile(filepath.Join(t.TempDir(), ConfigFile)), "no file, no problem")
 }
+
+// TestDeniedThatDenyNothing: an entry of deny_read that cannot mean what it says is refused with its
+// place; one that is not there is told of.
+func TestDeniedThatDenyNothing(t *testing.T) {
+	_, err := merge(t, `jobs = 1
+deny_read = ["/no-such", "~/private",
+  '/opt/*', "", "/", "/a/../..",
+  "$HOME/x"]
+`, Options{})
+	assert.EqualError(t, err, `proctor.toml:2:26: deny_read: "~/private": ~ is not your home here (which is denied anyway): write the whole path
+proctor.toml:3:3: deny_read: "/opt/*": patterns are not matched: name the folder above, or each path
+proctor.toml:3:13: deny_read: "" names nothing: take it out
+proctor.toml:3:17: deny_read: "/" would deny the sandbox itself, and is left out: name the folders below it
+proctor.toml:3:22: deny_read: "/" would deny the sandbox itself, and is left out: name the folders below it
+proctor.toml:4:3: deny_read: "$HOME/x": variables are not replaced: write the whole path`)
+
+	dir := t.TempDir()
+	odd := filepath.Join(dir, "~a[1]*")
+	require.NoError(t, os.Mkdir(odd, 0o755))
+	o, err := merge(t, "deny_read = ['"+odd+"', '"+dir+"/gone']\n", Options{})
+	require.NoError(t, err, "a name that is there is one, whatever it holds")
+	e := &Engine{opts: o}
+	assert.Equal(t, []string{"deny_read: nothing is denied by " + dir + "/gone: no such file or directory"}, e.DeniedMissing())
+}

@@ -128,8 +128,12 @@ func copyRoots(path string) []string {
 	return out
 }
 
-// surveyFinding is what a result says when the look around the machine was not complete.
+// surveyFinding is what a result says when the look around the machine was not complete, or when a
+// path to deny is not there.
 func (t *trial) surveyFinding() {
+	for _, line := range t.run.engine.DeniedMissing() {
+		t.find("deny_read", line)
+	}
 	if !t.run.Survey().Whole() {
 		t.find("survey", "the look around the machine for other copies of the evals root, of its skills and of cargo-agents was cut short; `proctor doctor -attack` looks longer")
 	}

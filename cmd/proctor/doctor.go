@@ -93,6 +93,9 @@ func checkMachine(ctx context.Context, o harness.Options, stdout io.Writer) int 
 		bad(err.Error(), "")
 	} else {
 		fmt.Fprintf(stdout, "ok       evals root %s, %d tasks\n", e.Options().Evals, len(e.Tasks()))
+		for _, line := range e.DeniedMissing() {
+			fmt.Fprintf(stdout, "warning  %s\n", report.Clean(line))
+		}
 		note, err := e.Model()
 		if err != nil {
 			bad(err.Error(), "")

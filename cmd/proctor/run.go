@@ -264,6 +264,9 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	if e.Options().Direct {
 		fmt.Fprintf(stderr, "proctor: %s\n", harness.DirectWarning)
 	}
+	for _, line := range e.DeniedMissing() {
+		fmt.Fprintf(stderr, "proctor: warning: %s\n", report.Clean(line))
+	}
 	for _, b := range r.Batches() {
 		for _, d := range b.Detectable() {
 			fmt.Fprintf(stderr, "%s: %s\n", b.Task.Name, d)

@@ -61,6 +61,9 @@ func Run(t *testing.T) {
 	if engine.Options().Direct {
 		t.Log(harness.DirectWarning)
 	}
+	for _, line := range engine.DeniedMissing() {
+		t.Log("warning: " + report.Clean(line))
+	}
 	if err := stamp(engine.Options()); err != nil {
 		t.Fatal(err)
 	}
