@@ -128,11 +128,14 @@ func copyRoots(path string) []string {
 	return out
 }
 
-// surveyFinding is what a result says when the look around the machine was not complete, or when a
-// path to deny is not there.
+// surveyFinding is what a result says when the look around the machine was not complete, a path
+// to deny is not there, or a stored tool had been changed.
 func (t *trial) surveyFinding() {
 	for _, line := range t.run.engine.DeniedMissing() {
 		t.find("deny_read", line)
+	}
+	for _, line := range t.run.scratch.Replaced() {
+		t.find("store_changed", line)
 	}
 	if !t.run.Survey().Whole() {
 		t.find("survey", "the look around the machine for other copies of the evals root, of its skills and of cargo-agents was cut short; `proctor doctor -attack` looks longer")

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/task"
+	"github.com/proctor-evals/proctor/harness/workspace"
 )
 
 // TestCopies: of the files a survey comes by, those are denied that give away a task's skill, a
@@ -59,4 +61,31 @@ func TestCopies(t *testing.T) {
 	assert.True(t, Survey{Neighbours: true, Machine: true}.Whole())
 	assert.False(t, Survey{Machine: true}.Whole())
 	assert.False(t, Survey{Neighbours: true}.Whole())
+}
+
+// TestSurveyFinding: what was not as it should be around a trial stands in its result.
+func TestSurveyFinding(t *testing.T) {
+	s, err := workspace.OpenScratch(filepath.Join(t.TempDir(), "s"))
+	require.NoError(t, err)
+	b, err := s.NewBatch()
+	require.NoError(t, err)
+	defer b.Close()
+	tool := filepath.Join(t.TempDir(), "tool")
+	require.NoError(t, os.WriteFile(tool, []byte("tool"), 0o755))
+	sum, err := fileSHA256(tool)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(s.Dir, "store"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "store", sum), []byte("loot"), 0o555))
+	_, err = b.Stage(workspace.Common, "tool", tool, sum)
+	require.NoError(t, err)
+
+	r := &Run{engine: &Engine{opts: Options{DenyRead: []string{tool, "/no-such"}}}, scratch: s, survey: Survey{Neighbours: true}}
+	r.deniedOnce.Do(func() {})
+	tr := &trial{Batch: &Batch{run: r}, rec: &result.Trial{}}
+	tr.surveyFinding()
+	var kinds []string
+	for _, f := range tr.rec.Findings {
+		kinds = append(kinds, f.Kind)
+	}
+	assert.Equal(t, []string{"deny_read", "store_changed", "survey"}, kinds)
 }

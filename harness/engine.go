@@ -248,6 +248,9 @@ func (e *Engine) openRun(tools *setup.Tools, runs string) (*Run, error) {
 	if n := len(scratch.Dir); e.opts.Exploratory && n > maxExploratoryScratch {
 		return nil, fmt.Errorf("scratch %s: %d characters are too long for an exploratory run: the client's own sandbox keeps sockets below it, whose paths hold 107 bytes, and without them refuses every command; set PROCTOR_SCRATCH to a path of at most %d", scratch.Dir, n, maxExploratoryScratch)
 	}
+	if e.opts.Exploratory {
+		scratch = scratch.Apart()
+	}
 	id, err := newRunID()
 	if err != nil {
 		return nil, err

@@ -3,10 +3,8 @@ package workspace
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -84,22 +82,31 @@ func (b *Batch) Stage(area Area, name, src, sum string) (string, error) {
 	return dst, nil
 }
 
-func (s *Scratch) storeDir() string { return filepath.Join(s.Dir, "store") }
-
 // store returns the stored copy of a program, making it where it is missing. The scratch is locked.
+// The copy is read anew each time: only its content tells that nobody wrote to it, or that a crash of
+// the machine cut it short.
 func (s *Scratch) store(src, sum string) (string, error) {
-	dir := s.storeDir()
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", err
-	}
-	stored := filepath.Join(dir, sum)
-	source, err := os.Stat(src)
+	dir, err := s.openStore()
 	if err != nil {
 		return "", err
 	}
-	// The size tells a copy that a crash of the machine cut short.
-	if info, err := os.Lstat(stored); err == nil && info.Mode().IsRegular() && info.Mode().Perm() == 0o555 && info.Size() == source.Size() {
-		return stored, nil
+	stored := filepath.Join(dir, sum)
+	if _, err := os.Stat(src); err != nil {
+		return "", err
+	}
+	if info, err := os.Lstat(stored); err == nil {
+		if info.Mode().IsRegular() && info.Mode().Perm() == 0o555 {
+			if got, err := fileSum(stored); err != nil {
+				return "", err
+			} else if got == sum {
+				return stored, nil
+			}
+		}
+		// Who has it linked keeps what was there; the path is made anew.
+		if err := treecopy.Remove(stored); err != nil {
+			return "", err
+		}
+		s.replaced(filepath.Base(src), stored)
 	}
 	var tmp string
 	err = closedToForks(func() error {
@@ -130,4 +137,17 @@ func (s *Scratch) store(src, sum string) (string, error) {
 		return "", err
 	}
 	return stored, os.Rename(tmp, stored)
+}
+
+func fileSum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/proctor-evals/proctor/harness/result"
@@ -26,6 +27,10 @@ type Scratch struct {
 	Dir string
 	// PrivateTmp is a short, empty folder; see sandbox.Runtime.PrivateTmp.
 	PrivateTmp string
+
+	apart bool // see Apart
+	mu    sync.Mutex
+	anew  []string // see Replaced
 }
 
 // DefaultScratch is a short private folder outside every home and checkout.
@@ -116,10 +121,12 @@ func (s *Scratch) sweep() error {
 				dead = append(dead, dir)
 			}
 		}
-		unfinished, _ := filepath.Glob(filepath.Join(s.storeDir(), unfinishedPrefix+"*"))
-		for _, file := range unfinished {
-			if info, err := os.Lstat(file); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
-				_ = os.Remove(file)
+		for _, store := range stores {
+			unfinished, _ := filepath.Glob(filepath.Join(s.Dir, store, unfinishedPrefix+"*"))
+			for _, file := range unfinished {
+				if info, err := os.Lstat(file); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+					_ = treecopy.Remove(file)
+				}
 			}
 		}
 		return nil

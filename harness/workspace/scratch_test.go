@@ -246,6 +246,38 @@ func TestStage(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, content, string(data))
 	})
+	t.Run("so is one of the same size and mode, and it is told", func(t *testing.T) {
+		before := s.Replaced()
+		tampered := strings.Replace(content, "staged", "forged", 1)
+		require.NoError(t, os.Chmod(left[0], 0o755))
+		require.NoError(t, os.WriteFile(left[0], []byte(tampered), 0o755))
+		require.NoError(t, os.Chmod(left[0], 0o555))
+		for range 2 {
+			b, err := s.NewBatch()
+			require.NoError(t, err)
+			defer b.Close()
+			p, err := b.Stage(Common, "tool", src, want)
+			require.NoError(t, err)
+			data, err := os.ReadFile(p)
+			require.NoError(t, err)
+			assert.Equal(t, content, string(data))
+		}
+		told := s.Replaced()[len(before):]
+		require.Len(t, told, 1, "once: the second time it is what it should be")
+		assert.Contains(t, told[0], "the copy of tool in the scratch")
+	})
+	t.Run("exploratory trials have a store of their own", func(t *testing.T) {
+		b, err := s.Apart().NewBatch()
+		require.NoError(t, err)
+		defer b.Close()
+		p, err := b.Stage(Common, "tool", src, want)
+		require.NoError(t, err)
+		require.NoError(t, os.Chmod(p, 0o755))
+		require.NoError(t, os.WriteFile(p, []byte("written by an agent"), 0o755))
+		data, err := os.ReadFile(left[0])
+		require.NoError(t, err)
+		assert.Equal(t, content, string(data), "what it writes over is no file of an enforced trial")
+	})
 }
 
 // TestStageStored: a package of many files costs a batch hard links, and no trial can write to it.
@@ -281,6 +313,41 @@ func TestStageStored(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, os.SameFile(one, two), rel)
 		assert.Equal(t, mode, one.Mode(), rel)
+	}
+	stored := filepath.Join(s.Dir, "store", "tool-package-"+sum)
+	for name, tamper := range map[string]func(){
+		"a file of the same size": func() {
+			require.NoError(t, os.Chmod(filepath.Join(stored, "unpacked/pkg/part"), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(stored, "unpacked/pkg/part"), []byte("a tarp"), 0o444))
+		},
+		"a file more": func() {
+			require.NoError(t, os.Chmod(filepath.Join(stored, "bin"), 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(stored, "bin/more"), nil, 0o444))
+		},
+		"a link": func() {
+			require.NoError(t, os.Chmod(filepath.Join(stored, "bin"), 0o755))
+			require.NoError(t, os.Symlink("/bin/sh", filepath.Join(stored, "bin/link")))
+		},
+	} {
+		before := len(s.Replaced())
+		tamper()
+		b, err := s.NewBatch()
+		require.NoError(t, err)
+		dir, err := b.StageStored(Common, "tool-package", src, sum)
+		require.NoError(t, err)
+		data, err := os.ReadFile(filepath.Join(dir, "unpacked/pkg/part"))
+		require.NoError(t, err)
+		assert.Equal(t, "a part", string(data), name)
+		entries, err := os.ReadDir(filepath.Join(dir, "bin"))
+		require.NoError(t, err)
+		assert.Len(t, entries, 1, name)
+		assert.Len(t, s.Replaced(), before+1, name)
+		for _, d := range []string{dir, filepath.Join(dir, "unpacked/pkg"), stored, filepath.Join(stored, "bin")} {
+			info, err := os.Lstat(d)
+			require.NoError(t, err)
+			assert.Equal(t, os.FileMode(0o555), info.Mode().Perm(), d)
+		}
+		require.NoError(t, b.Close())
 	}
 	b, err := s.NewBatch()
 	require.NoError(t, err)

@@ -35,7 +35,7 @@ func (b *Batch) StageStored(area Area, name, src, sum string) (string, error) {
 	dst := filepath.Join(b.Tools(area), name)
 	// Under the lock, as two batches may find the store without it.
 	err := b.scratch.locked(func() error {
-		stored, err := b.scratch.storeTree(name, src, sum, true)
+		stored, err := b.scratch.storeTree(name, src, sum)
 		if err != nil {
 			return err
 		}
@@ -47,9 +47,10 @@ func (b *Batch) StageStored(area Area, name, src, sum string) (string, error) {
 	return dst, nil
 }
 
-// linkTree makes the folders of a stored tree at dst and links its files into them.
+// linkTree makes the folders of a stored tree at dst, closed to writing, and links its files into them.
 func linkTree(dst, stored string) error {
-	return filepath.WalkDir(stored, func(path string, d fs.DirEntry, err error) error {
+	var made []string
+	err := filepath.WalkDir(stored, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -57,47 +58,72 @@ func linkTree(dst, stored string) error {
 		if err != nil {
 			return err
 		}
+		at := filepath.Join(dst, rel)
 		if d.IsDir() {
-			return os.Mkdir(filepath.Join(dst, rel), 0o755)
+			made = append(made, at)
+			return os.Mkdir(at, 0o755)
 		}
-		return os.Link(path, filepath.Join(dst, rel))
+		return os.Link(path, at)
 	})
+	for _, dir := range made {
+		err = errors.Join(err, os.Chmod(dir, 0o555))
+	}
+	return err
 }
 
 // StoreTree keeps a copy of a program's folder in the scratch, by its content hash as set-up
 // recorded it, and returns the copy's path. It is for programs whose own path is visible inside a
 // trial and would tell of the user's home.
-func (s *Scratch) StoreTree(name, src, sum string) (string, error) {
-	return s.storeTree(name, src, sum, false)
+func (s *Scratch) StoreTree(name, src, sum string) (stored string, err error) {
+	err = s.locked(func() error {
+		stored, err = s.storeTree(name, src, sum)
+		return err
+	})
+	return stored, err
 }
 
-func (s *Scratch) storeTree(name, src, sum string, readOnly bool) (string, error) {
-	dir := filepath.Join(s.Dir, "store")
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+// storeTree is StoreTree with the scratch locked. The copy is compared with its source each time, as in
+// [Scratch.store].
+func (s *Scratch) storeTree(name, src, sum string) (string, error) {
+	dir, err := s.openStore()
+	if err != nil {
 		return "", fmt.Errorf("store %s: %w", name, err)
 	}
+	opts := treecopy.Options{
+		Ignore: func(rel string) bool { return filepath.Base(rel) == ".bin" },
+		Limits: treecopy.Limits{Bytes: 4 << 30, Entries: 500_000},
+	}
 	stored := filepath.Join(dir, name+"-"+sum)
-	if info, err := os.Lstat(stored); err == nil && info.IsDir() {
-		return stored, nil
+	if exists(stored) {
+		want, err := treecopy.Hash(src, opts)
+		if err != nil {
+			return "", fmt.Errorf("store %s: %w", name, err)
+		}
+		// What has no hash (a link in it, say) is not what was copied either.
+		if got, err := treecopy.Hash(stored, treecopy.Options{Limits: opts.Limits}); err == nil && got == want {
+			return stored, nil
+		}
+		if err := treecopy.Remove(stored); err != nil {
+			return "", fmt.Errorf("store %s: %w", name, err)
+		}
+		s.replaced(name, stored)
 	}
 	tmp, err := os.MkdirTemp(dir, unfinishedPrefix)
 	if err != nil {
 		return "", fmt.Errorf("store %s: %w", name, err)
 	}
 	copied := filepath.Join(tmp, "tree")
-	opts := treecopy.CopyOptions{
-		Options:  treecopy.Options{Ignore: func(rel string) bool { return filepath.Base(rel) == ".bin" }},
-		ReadOnly: readOnly,
-	}
-	if _, err := treecopy.Copy(copied, src, opts); err != nil {
+	if _, err := treecopy.Copy(copied, src, treecopy.CopyOptions{Options: opts, ReadOnly: true}); err != nil {
 		return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
 	}
 	// A folder one may not write to cannot be moved into another.
 	if err := os.Chmod(copied, 0o755); err != nil {
 		return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
 	}
-	// Another runner may have been first; its copy is as good.
-	if err := os.Rename(copied, stored); err != nil && !exists(stored) {
+	if err := os.Rename(copied, stored); err != nil {
+		return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
+	}
+	if err := os.Chmod(stored, 0o555); err != nil {
 		return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
 	}
 	return stored, treecopy.Remove(tmp)
