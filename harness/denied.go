@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,10 +114,34 @@ func (e *Engine) copies(found []string) []string {
 				out = append(out, workspace.WorkTree(filepath.Dir(path)))
 			}
 		default:
-			out = append(out, copyRoots(path)...)
+			if workspace.Usual(path) || filepath.Base(filepath.Dir(path)) == "checks" || e.isCheck(path) {
+				out = append(out, copyRoots(path)...)
+			}
 		}
 	}
 	return out
+}
+
+// isCheck tells whether a file has the content of a hidden check of its name.
+func (e *Engine) isCheck(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	for _, t := range e.tasks {
+		for _, c := range t.Checks {
+			check, err := os.Stat(c.File)
+			if err != nil || filepath.Base(c.File) != filepath.Base(path) || check.Size() != info.Size() {
+				continue
+			}
+			a, err1 := os.ReadFile(c.File)
+			b, err2 := os.ReadFile(path)
+			if err1 == nil && err2 == nil && bytes.Equal(a, b) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // copyRoots are the folders to deny for a found file and, when that is a link, for what it leads to.

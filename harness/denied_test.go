@@ -21,16 +21,19 @@ func TestCopies(t *testing.T) {
 	at := func(name string) string { return filepath.Join(base, filepath.FromSlash(name)) }
 	skill := func(name string) string { return "---\nname: " + name + "\ndescription: d\n---\nbody\n" }
 	for name, content := range map[string]string{
-		"evals/plugins/guide/SKILL.md": skill("careful"),
-		"a/careful/SKILL.md":           skill("careful"),
-		"b/renamed/SKILL.md":           skill("careful") + "and more\n",
-		"c/other/SKILL.md":             skill("other"),
-		"d/bad/SKILL.md":               "no front matter",
-		"repo/.git/HEAD":               "x",
-		"repo/skills/s/SKILL.md":       skill("careful"),
-		"e/tasks/t/checks/hidden.rs":   "x",
-		"f/cargo-agents":               "x",
-		"g/real/SKILL.md":              skill("careful"),
+		"evals/plugins/guide/SKILL.md":   skill("careful"),
+		"a/careful/SKILL.md":             skill("careful"),
+		"b/renamed/SKILL.md":             skill("careful") + "and more\n",
+		"c/other/SKILL.md":               skill("other"),
+		"d/bad/SKILL.md":                 "no front matter",
+		"repo/.git/HEAD":                 "x",
+		"repo/skills/s/SKILL.md":         skill("careful"),
+		"e/tasks/t/checks/hidden.rs":     "x",
+		"f/cargo-agents":                 "x",
+		"g/real/SKILL.md":                skill("careful"),
+		"evals/tasks/t/checks/hidden.rs": "x",
+		"z/hidden.rs":                    "y",
+		"zz/hidden.rs":                   "x",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(at(name)), 0o755))
 		require.NoError(t, os.WriteFile(at(name), []byte(content), 0o644))
@@ -58,6 +61,9 @@ func TestCopies(t *testing.T) {
 		}
 		assert.Equal(t, paths, e.copies([]string{at(file)}), file)
 	}
+	assert.True(t, e.isCheck(at("zz/hidden.rs")))
+	assert.False(t, e.isCheck(at("z/hidden.rs")), "in the system's folders a name is not enough")
+	assert.False(t, e.isCheck(at("zz")))
 	assert.True(t, Survey{Neighbours: true, Machine: true}.Whole())
 	assert.False(t, Survey{Machine: true}.Whole())
 	assert.False(t, Survey{Neighbours: true}.Whole())

@@ -1,74 +1,12 @@
 package workspace
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
-
-// Survey is a look around the machine for what no trial may read though nobody named it: an
-// installed cargo-agents, other copies of the evals root.
-type Survey struct {
-	// Names are file names that give a thing away: cargo-agents, the hidden checks' files.
-	Names []string
-	// Skip are folders that are denied already.
-	Skip []string
-	// Limit bounds the time; 0 means surveyLimit. What is not reached by then is not found.
-	Limit time.Duration
-}
-
-// Bounds of a survey: it is for what lies in usual places, not a search of every disk.
-const (
-	surveyLimit = 3 * time.Second
-	surveyDepth = 9
-)
-
-// notSurveyed are top-level folders that hold no user's files, or that are denied as a whole.
-var notSurveyed = []string{"bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "lost+found", "media",
-	"mnt", "proc", "root", "run", "sbin", "sys", "tmp", "usr", "var"}
-
-// surveyed are the folders below those that programs and sources are put in by hand.
-var surveyed = []string{"/usr/bin", "/usr/sbin", "/usr/local", "/usr/src", "/var/lib", "/var/www"}
-
-// Find returns the paths of files and links with one of the names, and whether the survey came to
-// its end. Folders are not entered through links.
-func (s Survey) Find() (found []string, whole bool) {
-	limit := s.Limit
-	if limit == 0 {
-		limit = surveyLimit
-	}
-	end := time.Now().Add(limit)
-	roots := slices.Clone(surveyed)
-	if top, err := os.ReadDir("/"); err == nil {
-		for _, e := range top {
-			if e.IsDir() && !slices.Contains(notSurveyed, e.Name()) {
-				roots = append(roots, "/"+e.Name())
-			}
-		}
-	}
-	whole = true
-	for _, root := range roots {
-		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case time.Now().After(end):
-				whole = false
-				return filepath.SkipAll
-			case err != nil:
-				return nil
-			case d.IsDir() && (slices.Contains(s.Skip, path) || strings.Count(path, "/") > surveyDepth):
-				return filepath.SkipDir
-			case (d.Type().IsRegular() || d.Type() == fs.ModeSymlink) && slices.Contains(s.Names, d.Name()):
-				found = append(found, path)
-			}
-			return nil
-		})
-	}
-	return found, whole
-}
 
 // Relatives are the folders on this machine that the repository of dir is known to share its
 // content with: linked worktrees, repositories it borrows objects from, and the local repository it

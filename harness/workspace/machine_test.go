@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,36 @@ func TestCopyRoot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, []string{filepath.Join(base, c.want)}, CopyRoot(filepath.Join(base, c.file)))
 		})
+	}
+}
+
+// TestSurveyLooksEverywhere: also where no package puts a program.
+func TestSurveyLooksEverywhere(t *testing.T) {
+	const name = "planted-name-91bc"
+	var want []string
+	for _, parent := range []string{"/usr/libexec", "/usr/share/man", "/var/spool", "/var/opt", "/etc", "/srv", "/opt", "/"} {
+		dir, err := os.MkdirTemp(parent, "proctor-survey-")
+		if err != nil {
+			t.Logf("not allowed to plant a file in %s: %v", parent, err)
+			continue
+		}
+		defer os.RemoveAll(dir)
+		want = append(want, filepath.Join(dir, name))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o755))
+	}
+	found, whole := Survey{Names: []string{name}, Limit: time.Minute}.Find()
+	assert.True(t, whole)
+	assert.ElementsMatch(t, want, found, "each once")
+	_, whole = Survey{Names: []string{name}, Limit: time.Nanosecond}.Find()
+	assert.False(t, whole, "one that was cut short says so")
+}
+
+func TestUsual(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/opt/x": true, "/srv/a/b": true, "/data/x": true, "/usr/local/lib/x": true, "/var/opt/x": true, "/var/lib/x": true,
+		"/usr/share/x": false, "/usr/localx/x": false, "/var/spool/x": false, "/etc/x": false,
+	} {
+		assert.Equal(t, want, Usual(path), path)
 	}
 }
 
