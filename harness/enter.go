@@ -10,6 +10,7 @@ import (
 
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/sandbox"
+	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/workspace"
 )
 
@@ -78,8 +79,10 @@ func (b *Batch) Enter(ctx context.Context, v Visit) (ended sandbox.Ended, err er
 // Place says where the batch's things lie, for those who attack them.
 type Place struct {
 	Evals, Results, Scratch, Batch string
-	Staged                         string // the staged tools every trial may read
-	PrivateTmp                     string // each launch sees an empty one of its own here
+	Staged                         string       // the staged tools every trial may read
+	PrivateTmp                     string       // each launch sees an empty one of its own here
+	Toolchain                      string       // the Rust toolchain\'s folder, which every trial may read
+	Tasks                          []*task.Task // all of the evals root, not the batch\'s alone
 }
 
 // Place is where the batch's things lie.
@@ -87,6 +90,6 @@ func (b *Batch) Place() Place {
 	o := b.run.engine.opts
 	return Place{
 		Evals: o.Evals, Results: o.resultsDir(), Scratch: b.run.scratch.Dir, Batch: b.space.Dir, Staged: b.space.Tools(workspace.Common),
-		PrivateTmp: b.run.scratch.PrivateTmp,
+		PrivateTmp: b.run.scratch.PrivateTmp, Toolchain: b.run.tools.Toolchain.Dir, Tasks: b.run.engine.Tasks(),
 	}
 }

@@ -9,10 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/proctor-evals/proctor/harness"
-	"github.com/proctor-evals/proctor/harness/attack"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/workspace"
@@ -123,66 +121,4 @@ func clients(o harness.Options) []string {
 		return []string{harness.DefaultClient}
 	}
 	return o.Clients
-}
-
-// runAttacks prints one line a guarantee and configuration. Only all held is success.
-func runAttacks(ctx context.Context, o harness.Options, stdout, stderr io.Writer) int {
-	if len(o.Configurations) == 0 {
-		o.Configurations = []string{plan.WithoutSymposium}
-		if _, err := setup.Locate(ctx, setup.Options{Cache: o.Cache}, setup.NeedCargoAgents); err == nil {
-			o.Configurations = plan.Names()
-		}
-	}
-	// The attacks need no model, and no key of a real one.
-	o.Model, o.Direct, o.Record, o.Replay = harness.Scripted, false, false, ""
-	key, err := workspace.NewID()
-	if err != nil {
-		return exit(stderr, err, exitRunner)
-	}
-	if err := os.Setenv(attack.KeyVariable, "sk-canary-"+key); err != nil {
-		return exit(stderr, err, exitRunner)
-	}
-	e, err := harness.Open(o)
-	if err != nil {
-		return exit(stderr, err, exitUsage)
-	}
-	tasks := e.Tasks()
-	if len(tasks) == 0 {
-		return exit(stderr, errors.New("no task to attack from: make tasks/<name>/task.toml"), exitUsage)
-	}
-	run, err := e.Rehearse(ctx, tasks[:1])
-	if err != nil {
-		return exit(stderr, err, exitRunner)
-	}
-	results, err := attackRun(ctx, run, e.Options().Configurations)
-	if err := errors.Join(err, run.Close(nil)); err != nil {
-		return exit(stderr, err, exitRunner)
-	}
-	return printAttacks(stdout, results)
-}
-
-func attackRun(ctx context.Context, run *harness.Run, configurations []string) ([]attack.Result, error) {
-	b := run.Batches()[0]
-	if err := b.Prepare(ctx); err != nil {
-		return nil, err
-	}
-	return attack.Run(ctx, b, configurations)
-}
-
-func printAttacks(stdout io.Writer, results []attack.Result) int {
-	counts := map[attack.Verdict]int{}
-	tw := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	for _, r := range results {
-		counts[r.Verdict]++
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", r.Verdict, r.Configuration, r.Guarantee)
-		if r.Detail != "" {
-			fmt.Fprintf(tw, "\t\t  %s\n", report.Clean(r.Detail))
-		}
-	}
-	tw.Flush()
-	fmt.Fprintf(stdout, "%d held, %d broken, %d could not tell\n", counts[attack.Held], counts[attack.Broken], counts[attack.CouldNotTell])
-	if len(results) == 0 || counts[attack.Held] != len(results) {
-		return exitRunner
-	}
-	return exitOK
 }

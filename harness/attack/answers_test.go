@@ -85,10 +85,17 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestListLeavesOutWhatIsNotThere(t *testing.T) {
+func TestListTellsWhatIsNotThere(t *testing.T) {
 	names := func(configuration string, vars map[string]string) (out []string) {
-		for _, a := range list(configuration, vars) {
+		tried, not := list(configuration, vars)
+		for _, a := range tried {
 			out = append(out, a.guarantee)
+		}
+		for _, r := range not {
+			assert.Equal(t, NotTried, r.Verdict)
+			assert.Equal(t, configuration, r.Configuration)
+			assert.Regexp(t, `^no target here \(.+\)$`, r.Detail, r.Guarantee)
+			out = append(out, "not: "+r.Guarantee)
 		}
 		return out
 	}
@@ -97,9 +104,11 @@ func TestListLeavesOutWhatIsNotThere(t *testing.T) {
 	assert.Contains(t, names("staged-skills", nil), onlyBaseline)
 	assert.NotContains(t, names(plan.WithSymposium, nil), onlyBaseline)
 	assert.NotContains(t, names(plan.Baseline, nil), needsAKey)
+	assert.Contains(t, names(plan.Baseline, nil), "not: "+needsAKey)
 	assert.Contains(t, names(plan.Baseline, map[string]string{"KEYNAME": "k"}), needsAKey)
+	assert.Len(t, names(plan.Baseline, nil), len(all()), "each has a line")
 	seen := map[string]bool{}
-	for _, a := range all {
+	for _, a := range all() {
 		assert.False(t, seen[a.guarantee], "%q is there twice", a.guarantee)
 		seen[a.guarantee] = true
 	}

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/sandbox"
@@ -31,11 +32,14 @@ const (
 	Held         Verdict = "held"
 	Broken       Verdict = "broken"
 	CouldNotTell Verdict = "could not tell"
+	// NotTried: this machine has nothing the attack could be made on.
+	NotTried Verdict = "could not try"
 )
 
 // Result is one guarantee's answer.
 type Result struct {
 	Guarantee     string
+	Client        string
 	Configuration string
 	Verdict       Verdict
 	Detail        string // what was reached, or why it could not be told
@@ -50,11 +54,16 @@ type attack struct {
 	outside string
 	// fix, if set, is what a user can do when it is broken.
 	fix string
-	// only, if set, names the one configuration the attack is for.
+	// only is for whom the attack is: baselines, or "" for all.
 	only string
+	// search says that the attack reads what the search through the disks found.
+	search bool
 	// needs, if set, names the target without which this machine has nothing to attack.
 	needs string
 }
+
+// baselines are the configurations without Symposium.
+const baselines = "baselines"
 
 // unsure begins what an attack prints that could not be carried out: $UNSURE in its script.
 const unsure = "UNSURE:"
@@ -68,19 +77,22 @@ func combined(attacks []attack, mark string, outside bool) string {
 		if outside && a.outside != "" {
 			body = a.outside
 		}
-		fmt.Fprintf(&b, "printf '\\n%s %d\\n'\n( %s\n%s\nprintf '\\n%s end\\n' ) </dev/null 2>/dev/null\n", mark, i, missing(body), body, mark)
+		fmt.Fprintf(&b, "printf '\\n%s %d\\n'\n( %s\n%s\nprintf '\\n%s end\\n' ) </dev/null 2>/dev/null\n", mark, i, missing(body, a.search), body, mark)
 	}
 	return b.String()
 }
 
 // instruments are the programs that attacks use. One that is installed where a trial does not look
 // would make its attack reach nothing.
-var instruments = []string{"bash", "cat", "find", "getent", "grep", "head", "ipcs", "ls", "perl", "readlink", "socat", "tail", "timeout", "tr", "unshare"}
+var instruments = []string{"bash", "cat", "find", "getent", "grep", "head", "ipcs", "ls", "perl", "readlink", "sed", "sha256sum", "socat", "tail", "timeout", "tr", "unshare"}
 
 // missing is a line of script that says which instruments of body are not there.
-func missing(body string) string {
+func missing(body string, search bool) string {
+	if search {
+		body += " find timeout"
+	}
 	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(body, func(r rune) bool { return !('a' <= r && r <= 'z') }) {
+	for word := range strings.FieldsFuncSeq(body, func(r rune) bool { return !('a' <= r && r <= 'z' || '0' <= r && r <= '9') }) {
 		if slices.Contains(instruments, word) && !strings.Contains(b.String(), "-v "+word+" ") {
 			fmt.Fprintf(&b, "command -v %s >/dev/null || echo \"$UNSURE %s is not installed where a trial finds it\"; ", word, word)
 		}
@@ -112,26 +124,54 @@ func answers(out []byte, mark string, n int) map[int]string {
 // sets it to something nobody else has, before Run.
 const KeyVariable = "PROCTOR_ATTACK_KEY"
 
+// Session attacks one or several batches. Its zero value is ready.
+type Session struct{ searches searches }
+
+// limit bounds the attacks on one batch. What was not reached by then could not be told.
+const limit = 50 * time.Second
+
 // Run attacks the given configurations of a prepared batch, one visit each.
-func Run(ctx context.Context, b *harness.Batch, configurations []string) ([]Result, error) {
-	return run(ctx, b, configurations, nil)
+func (s *Session) Run(ctx context.Context, b *harness.Batch, configurations []string) ([]Result, error) {
+	return s.run(ctx, b, configurations, limit, nil)
 }
 
 // run is Run with a change to each launch, which is told the targets: for tests that take a guarantee
 // away.
-func run(ctx context.Context, b *harness.Batch, configurations []string, change func(l *sandbox.Launch, targets map[string]string)) ([]Result, error) {
+func (s *Session) run(ctx context.Context, b *harness.Batch, configurations []string, limit time.Duration, change func(l *sandbox.Launch, targets map[string]string)) ([]Result, error) {
+	if s.searches.done == nil {
+		s.searches.left = allSearches
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	var results []Result
 	for _, c := range configurations {
-		r, err := runOne(ctx, b, c, change)
-		if err != nil {
+		r, err := s.runOne(bounded, b, c, change)
+		switch {
+		case err != nil && ctx.Err() == nil && bounded.Err() != nil:
+			r = timeOver(c)
+		case err != nil:
 			return results, fmt.Errorf("%s: %w", c, err)
 		}
 		results = append(results, r...)
 	}
-	if len(configurations) == 0 {
-		return results, nil
+	if len(configurations) > 0 {
+		results = append(results, surveyed(b.Survey(), strings.Join(configurations, ",")))
 	}
-	return append(results, surveyed(b.Survey(), strings.Join(configurations, ","))), nil
+	for i := range results {
+		results[i].Client = b.Client()
+	}
+	return results, nil
+}
+
+// timeOver is the answer for a configuration that was not reached.
+func timeOver(configuration string) []Result {
+	var results []Result
+	for _, a := range all() {
+		if a.isFor(configuration) {
+			results = append(results, Result{Guarantee: a.guarantee, Configuration: configuration, Verdict: CouldNotTell, Detail: "the time for the attacks was over before it was tried"})
+		}
+	}
+	return results
 }
 
 // notLookedAt is what no search on this machine finds.
@@ -141,32 +181,32 @@ const notLookedAt = "not looked at: archives, packed or renamed copies, reposito
 // surveyed tells what the look around the machine did and did not look at.
 func surveyed(s harness.Survey, configurations string) Result {
 	r := Result{
-		Guarantee: "copies of the evals root, of its skills and of cargo-agents in usual places are denied", Configuration: configurations, Verdict: Held,
-		Detail: fmt.Sprintf("looked at: the clients' and Symposium's folders of the user, folders beside the evals root, /opt, /srv and the like; %d found and denied; %s", len(s.Denied), notLookedAt),
+		Guarantee: "copies of the evals root, of its skills and of cargo-agents that a look around the machine finds are denied", Configuration: configurations, Verdict: Held,
+		Detail: fmt.Sprintf("looked at: the clients' and Symposium's folders of the user, folders beside the evals root, all folders of the disks but the denied ones; %d found and denied; %s", len(s.Denied), notLookedAt),
 	}
 	switch {
 	case !s.Machine:
-		r.Verdict, r.Detail = CouldNotTell, "the search of the machine's usual places was cut short by its time limit; "+notLookedAt
+		r.Verdict, r.Detail = CouldNotTell, "the search of the machine's disks was cut short by its time limit; "+notLookedAt
 	case !s.Neighbours:
 		r.Verdict, r.Detail = CouldNotTell, "there are more repositories beside the evals root than are looked at; deny the folder above it with deny_read"
 	}
 	return r
 }
 
-func runOne(ctx context.Context, b *harness.Batch, configuration string, change func(*sandbox.Launch, map[string]string)) (results []Result, err error) {
+func (s *Session) runOne(ctx context.Context, b *harness.Batch, configuration string, change func(*sandbox.Launch, map[string]string)) (results []Result, err error) {
 	targets, err := plant(b)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, targets.remove()) }()
-	attacks := list(configuration, targets.vars)
+	attacks, results := list(configuration, targets.vars)
 	mark, err := workspace.NewID()
 	if err != nil {
 		return nil, err
 	}
 
 	host := exec.CommandContext(ctx, "/bin/sh", "-s")
-	host.Stdin = strings.NewReader(targets.prelude() + combined(attacks, mark, true))
+	host.Stdin = strings.NewReader(targets.prelude() + searchScript([]string{b.Place().Evals, targets.hostDir}, oneSearch) + combined(attacks, mark, true))
 	host.Env = append(os.Environ(), targets.hostEnv()...)
 	host.Dir = targets.hostDir
 	outside, _ := host.Output() // an attack's failure is its own
@@ -176,16 +216,23 @@ func runOne(ctx context.Context, b *harness.Batch, configuration string, change 
 	script := &lateReader{}
 	escaped := false
 	var inside bytes.Buffer
+	var at *workspace.Run
+	var key string
+	var whole bool
+	started := time.Now()
 	ended, err := b.Enter(ctx, harness.Visit{
 		Configuration: configuration, Argv: []string{"/bin/sh", "-s"}, Stdin: script, Stdout: &inside,
 		Change: func(l *sandbox.Launch) {
 			if change != nil {
 				change(l, targets.vars)
 			}
+			var search string
+			search, key, whole = s.searches.searchInside(l, at, b.Place())
+			script.Reader = strings.NewReader(targets.prelude() + search + combined(attacks, mark, false) + leftBehind)
 		},
 		Before: func(run *workspace.Run) error {
+			at = run
 			targets.inRun(run, b.Place().Staged)
-			script.Reader = strings.NewReader(targets.prelude() + combined(attacks, mark, false) + leftBehind)
 			return nil
 		},
 		After: func(run *workspace.Run) error {
@@ -205,10 +252,14 @@ func runOne(ctx context.Context, b *harness.Batch, configuration string, change 
 	if !ended.Started {
 		return nil, fmt.Errorf("the sandbox did not start: %s", ended.Diagnosis)
 	}
+	if whole {
+		s.searches.left -= min(time.Since(started), oneSearch)
+	}
 	control, got := answers(outside, mark, len(attacks)), answers(inside.Bytes(), mark, len(attacks))
 	for i, a := range attacks {
 		results = append(results, judge(a, configuration, control, got, i))
 	}
+	s.searches.join(key, results)
 	outlives := Result{Guarantee: "no process outlives the trial", Configuration: configuration, Verdict: Held}
 	orphans := processesNaming(targets.vars["ORPHAN"])
 	endAll(orphans)

@@ -1,29 +1,53 @@
 package attack
 
-import "github.com/proctor-evals/proctor/harness/plan"
+import (
+	"fmt"
+	"slices"
 
-// list is every attack on one configuration for which this machine has a target. vars are the
-// targets, which targets.prelude gives the scripts as variables.
-func list(configuration string, vars map[string]string) []attack {
-	var out []attack
-	for _, a := range all {
-		if configuration == plan.WithSymposium && a.only == plan.Baseline || a.needs != "" && vars[a.needs] == "" {
-			continue
+	"github.com/proctor-evals/proctor/harness/plan"
+)
+
+// list is every attack on one configuration for which this machine has a target, and an answer for
+// each that has none. vars are the targets, which targets.prelude gives the scripts as variables.
+func list(configuration string, vars map[string]string) (out []attack, notTried []Result) {
+	for _, a := range all() {
+		switch {
+		case !a.isFor(configuration):
+		case a.needs != "" && vars[a.needs] == "":
+			notTried = append(notTried, Result{Guarantee: a.guarantee, Configuration: configuration, Verdict: NotTried, Detail: fmt.Sprintf("no target here (%s)", absent[a.needs])})
+		default:
+			out = append(out, a)
 		}
-		out = append(out, a)
 	}
-	return out
+	return out, notTried
 }
 
-// all attacks print only what they reached. A guarantee is worded as what holds.
-var all = []attack{
-	{guarantee: "cargo-agents is not on PATH", only: plan.Baseline, script: `command -v cargo-agents`},
-	{guarantee: "no installed cargo-agents can be read or run by its path", only: plan.Baseline, script: `
+func (a attack) isFor(configuration string) bool {
+	return a.only == "" || configuration != plan.WithSymposium
+}
+
+// absent says why a target may be missing.
+var absent = map[string]string{
+	"HELD": "the descriptor the runner would hold open is in use", "CHECKSUMS": "no task has a hidden check",
+	"SOLUTIONSUMS": "no task has a solution with a file of its own of 64 bytes or more", "SKILLNAMES": "no task has a plugin with a skill",
+	"ABSTRACT": "this system has no abstract sockets", "SERVICES": "nothing listens", "ADDRESS": "this machine has no address but loopback",
+	"NAME": "no name server answers outside either", "KEYNAME": "the kernel keeps no keys for this user", "SHMDIR": "there is no /dev/shm",
+	"SETTINGS": "you are not root: the kernel refuses you outside too",
+}
+
+// all is every attack.
+func all() []attack { return slices.Concat(direct, searched) }
+
+// direct attacks go for what was planted, or for what is where everybody knows. Like all attacks they print only what
+// they reached. A guarantee is worded as what holds.
+var direct = []attack{
+	{guarantee: "cargo-agents is not on PATH", only: baselines, script: `command -v cargo-agents`},
+	{guarantee: "no installed cargo-agents can be read or run by its path", only: baselines, script: `
 for f in $TOOLS; do
 	head -c 1 "$f" >/dev/null && echo "read $f"
 	"$f" --version >/dev/null && echo "ran $f"
 done`},
-	{guarantee: "a copy of cargo-agents under another name in your home cannot be run", only: plan.Baseline,
+	{guarantee: "a copy of cargo-agents under another name in your home cannot be run", only: baselines,
 		script: `"$HOMEDIR/other-name" | grep -o "$CANARY"`},
 
 	{guarantee: "your home cannot be read", script: `
@@ -46,20 +70,10 @@ for p in /proc/[0-9]* /proc/self; do grep -o "$CANARY" "$p/fd/$HELD" && echo "th
 	{guarantee: "the machine's temporary folder cannot be read", script: `grep -o "$CANARY" "$SHAREDTMP/secret"; ls "$SHAREDTMP"`},
 	{guarantee: "your home cannot be written", script: `true >"$HOMEDIR/written" && echo "wrote $HOMEDIR/written"`},
 
-	{guarantee: "hidden checks cannot be read", script: `grep -l "" "$TASKDIR"/checks/*`},
-	{guarantee: "the solution and the task cannot be read", script: `grep -l "" "$TASKDIR"/task.toml "$EVALS"/proctor.toml; ls "$EVALS" | grep -x tasks`},
-	{guarantee: "hidden checks are nowhere while the agent runs",
-		fix: "another copy of the evals root is readable on this machine; add it to deny_read in proctor.toml", outside: `find "$TASKDIR" -name "$CHECK*"`,
-		script: `
-timeout 20 find / \( -path /proc -o -path /sys -o -path /dev \) -prune -o -name "$CHECK*" -print
-[ $? -ne 124 ] || echo "$UNSURE the search was cut short after 20 s"`},
-	{guarantee: "no copy of the task's skills can be read outside its own folders", needs: "SKILLNAMES",
-		fix:     "a folder with the skill is readable on this machine; add it to deny_read in proctor.toml",
-		outside: `find "$EVALS/plugins" -name SKILL.md -exec grep -lE "^name:[[:space:]]*[\"']?($SKILLNAMES)[\"']?[[:space:]]*\$" {} +`,
-		script: `
-timeout 20 find / \( -path /proc -o -path /sys -o -path /dev -o -path "$RUN" \) -prune -o -name SKILL.md \
-	-exec grep -lE "^name:[[:space:]]*[\"']?($SKILLNAMES)[\"']?[[:space:]]*\$" {} +
-[ $? -ne 124 ] || echo "$UNSURE the search was cut short after 20 s"`},
+	{guarantee: "hidden checks cannot be read", script: `grep -l "" "$EVALS"/tasks/*/checks/*`},
+	{guarantee: "solutions and tasks cannot be read", script: `
+grep -rl "" "$EVALS"/tasks/*/task.toml "$EVALS"/tasks/*/solution "$EVALS"/proctor.toml
+ls "$EVALS" | grep -x tasks`},
 	{guarantee: "results cannot be read or written", script: `
 grep -o "$CANARY" "$RESULTS/result.json"
 true >"$RESULTS/written" && echo "wrote $RESULTS/written"`},

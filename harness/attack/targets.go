@@ -16,7 +16,6 @@ import (
 
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/sandbox"
-	"github.com/proctor-evals/proctor/harness/symposium"
 	"github.com/proctor-evals/proctor/harness/workspace"
 )
 
@@ -60,13 +59,10 @@ func plant(b *harness.Batch) (t *targets, err error) {
 	v := t.vars
 	v["CANARY"], v["KEY"], v["USERHOME"], v["HOMEDIR"] = canary, t.key, home, t.hostDir
 	v["PRIVATE"] = place.PrivateTmp
-	v["EVALS"], v["TASK"], v["TASKDIR"], v["SCRATCH"] = place.Evals, b.Task.Name, b.Task.Dir, place.Scratch
+	v["EVALS"], v["TASK"], v["SCRATCH"] = place.Evals, b.Task.Name, place.Scratch
 	v["ORPHAN"], v["PROCESS"] = "orphan-"+id, "process-"+id
 	v["SEGMENT"] = unusedSize()
-	if len(b.Task.Checks) > 0 {
-		v["CHECK"] = b.Task.Checks[0].Name
-	}
-	if v["SKILLNAMES"], err = skillNames(b); err != nil {
+	if err := t.plantSearch(b); err != nil {
 		return t, err
 	}
 	files := map[string]os.FileMode{"secret": 0o600, "other-name": 0o755, "bin/cargo-agents": 0o755}
@@ -107,21 +103,6 @@ func plant(b *harness.Batch) (t *targets, err error) {
 		return t, err
 	}
 	return t, t.start()
-}
-
-// skillNames are the names of the task's skills, as choices of a regular expression.
-func skillNames(b *harness.Batch) (string, error) {
-	var names []string
-	for _, p := range b.Task.Plugins {
-		skills, err := symposium.Skills(b.Task.PluginDir(p))
-		if err != nil {
-			return "", err
-		}
-		for _, s := range skills {
-			names = append(names, regexp.QuoteMeta(s.Name))
-		}
-	}
-	return strings.Join(names, "|"), nil
 }
 
 // installedCargoAgents finds what the user may have installed.
@@ -335,7 +316,7 @@ func (t *targets) inRun(run *workspace.Run, staged string) {
 
 // prelude sets the scripts' variables; none is exported.
 func (t *targets) prelude() string {
-	vars := map[string]string{"WORK": t.hostDir, "UNSURE": unsure}
+	vars := map[string]string{"WORK": t.hostDir, "RUN": filepath.Join(t.hostDir, "run"), "UNSURE": unsure}
 	for name, value := range t.vars {
 		vars[name] = value
 	}
