@@ -33,8 +33,10 @@ func runAttacks(ctx context.Context, o harness.Options, stdout, stderr io.Writer
 		return exit(stderr, err, exitRunner)
 	}
 	wanted := o.Configurations
-	if _, err := plan.Lookup(wanted...); err != nil {
-		return exit(stderr, err, exitUsage)
+	if len(wanted) > 0 {
+		if _, err := plan.Lookup(wanted...); err != nil {
+			return exit(stderr, err, exitUsage)
+		}
 	}
 	// The clients are those of all sources of options; which configurations each can run comes after.
 	o.Configurations = []string{plan.Baseline}
