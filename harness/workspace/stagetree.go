@@ -35,7 +35,7 @@ func (b *Batch) StageStored(area Area, name, src, sum string) (string, error) {
 	dst := filepath.Join(b.Tools(area), name)
 	// Under the lock, as two batches may find the store without it.
 	err := b.scratch.locked(func() error {
-		stored, err := b.scratch.storeTree(name, src, sum)
+		stored, err := b.scratch.storeTree(name, src, sum, true)
 		if err != nil {
 			return err
 		}
@@ -76,15 +76,16 @@ func linkTree(dst, stored string) error {
 // trial and would tell of the user's home.
 func (s *Scratch) StoreTree(name, src, sum string) (stored string, err error) {
 	err = s.locked(func() error {
-		stored, err = s.storeTree(name, src, sum)
+		stored, err = s.storeTree(name, src, sum, false)
 		return err
 	})
 	return stored, err
 }
 
 // storeTree is StoreTree with the scratch locked. The copy is compared with its source each time, as in
-// [Scratch.store].
-func (s *Scratch) storeTree(name, src, sum string) (string, error) {
+// [Scratch.store]. readOnly is for what trials could write to; a scratch without such can be removed by
+// its user without more.
+func (s *Scratch) storeTree(name, src, sum string, readOnly bool) (string, error) {
 	dir, err := s.openStore()
 	if err != nil {
 		return "", fmt.Errorf("store %s: %w", name, err)
@@ -113,7 +114,7 @@ func (s *Scratch) storeTree(name, src, sum string) (string, error) {
 		return "", fmt.Errorf("store %s: %w", name, err)
 	}
 	copied := filepath.Join(tmp, "tree")
-	if _, err := treecopy.Copy(copied, src, treecopy.CopyOptions{Options: opts, ReadOnly: true}); err != nil {
+	if _, err := treecopy.Copy(copied, src, treecopy.CopyOptions{Options: opts, ReadOnly: readOnly}); err != nil {
 		return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
 	}
 	// A folder one may not write to cannot be moved into another.
@@ -123,8 +124,10 @@ func (s *Scratch) storeTree(name, src, sum string) (string, error) {
 	if err := os.Rename(copied, stored); err != nil {
 		return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
 	}
-	if err := os.Chmod(stored, 0o555); err != nil {
-		return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
+	if readOnly {
+		if err := os.Chmod(stored, 0o555); err != nil {
+			return "", errors.Join(fmt.Errorf("store %s: %w", name, err), treecopy.Remove(tmp))
+		}
 	}
 	return stored, treecopy.Remove(tmp)
 }
