@@ -261,8 +261,8 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	if err != nil {
 		return exit(stderr, err, exitRunner)
 	}
-	if e.Options().Direct {
-		fmt.Fprintf(stderr, "proctor: %s\n", harness.DirectWarning)
+	for _, note := range e.Notes() {
+		fmt.Fprintf(stderr, "proctor: %s\n", report.Clean(note))
 	}
 	for _, b := range r.Batches() {
 		for _, d := range b.Detectable() {

@@ -58,8 +58,8 @@ func Run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if engine.Options().Direct {
-		t.Log(harness.DirectWarning)
+	for _, note := range engine.Notes() {
+		t.Log(report.Clean(note))
 	}
 	if err := stamp(engine.Options()); err != nil {
 		t.Fatal(err)
