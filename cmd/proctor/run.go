@@ -312,21 +312,16 @@ func printEvent(w io.Writer, ev harness.Event, withClient bool) {
 
 // gate is a batch's exit code: a regression task must pass all, and something must be measured.
 func gate(b *result.Benchmark, stderr io.Writer) int {
-	eligible := 0
-	for _, c := range b.Configurations {
-		eligible += c.Eligible
-	}
-	if eligible == 0 {
-		fmt.Fprintf(stderr, "proctor: %s: nothing was measured: no trial is eligible\n", b.Task)
-		return exitRunner
-	}
-	if b.Kind == string(task.Regression) {
-		if all := b.Configurations[plan.WithSymposium].PassAll; all == nil || !*all {
-			fmt.Fprintf(stderr, "proctor: %s: the regression task did not pass in all %s trials\n", b.Task, plan.WithSymposium)
-			return exitGated
+	code := exitOK
+	for _, g := range result.Gate(b, b.Kind == string(task.Regression), plan.WithSymposium) {
+		fmt.Fprintf(stderr, "proctor: %s: %s\n", b.Task, g.Text)
+		if g.Infrastructure {
+			code = exitRunner
+		} else {
+			code = max(code, exitGated)
 		}
 	}
-	return exitOK
+	return code
 }
 
 // runBatches runs batches side by side, each one's trials in order. A broken runner stops all.
