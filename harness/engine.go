@@ -195,7 +195,8 @@ func (e *Engine) Rehearse(ctx context.Context, tasks []*task.Task) (*Run, error)
 	return r, nil
 }
 
-func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results string) (*Run, error) {
+// ready finds what a run of these tasks needs; the run has no folder yet.
+func (e *Engine) ready(ctx context.Context, tasks []*task.Task) (*Run, error) {
 	if len(tasks) == 0 {
 		return nil, fmt.Errorf("no task to run in %s; the tasks are: %s", e.opts.Evals, e.taskNames())
 	}
@@ -219,11 +220,19 @@ func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results st
 	if n := len(scratch.Dir); e.opts.Exploratory && n > maxExploratoryScratch {
 		return nil, fmt.Errorf("scratch %s: %d characters are too long for an exploratory run: the client's own sandbox keeps sockets below it, whose paths hold 107 bytes, and without them refuses every command; set PROCTOR_SCRATCH to a path of at most %d", scratch.Dir, n, maxExploratoryScratch)
 	}
+	return &Run{engine: e, tools: tools, scratch: scratch}, nil
+}
+
+func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results string) (*Run, error) {
+	r, err := e.ready(ctx, tasks)
+	if err != nil {
+		return nil, err
+	}
 	id, err := newRunID()
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{engine: e, tools: tools, scratch: scratch, dir: filepath.Join(runs, id)}
+	r.dir = filepath.Join(runs, id)
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return nil, fmt.Errorf("run: %w", err)
 	}

@@ -48,6 +48,9 @@ func show(args []string, stdout, stderr io.Writer) error {
 		state += " (" + report.Clean(run.Cause) + ")"
 	}
 	fmt.Fprintf(stdout, "run %s: %s\n", run.RunID, state)
+	for _, again := range run.Resumed {
+		fmt.Fprintf(stdout, "resumed %s: %d trials kept, %d to run\n", again.At.Format("2006-01-02 15:04:05"), again.Kept, again.Run)
+	}
 	for _, b := range run.Batches {
 		fmt.Fprintf(stdout, "%s with %s: %s\n", report.Clean(b.Task.Name), report.Clean(b.Client), report.Clean(b.Results))
 		tw := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
@@ -57,6 +60,9 @@ func show(args []string, stdout, stderr io.Writer) error {
 		if err := tw.Flush(); err != nil {
 			return err
 		}
+	}
+	if run.State == result.Finished && run.Cause != "" {
+		fmt.Fprintf(stdout, "to go on: proctor run -resume %s\n", report.Clean(run.RunID))
 	}
 	return nil
 }
