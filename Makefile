@@ -19,7 +19,7 @@ eval:
 
 ## test: everything: unit tests, isolation and engine scripts, every task on the scripted model
 test:
-	@scripts/setup sandbox rust $(CLIENTS)
+	@scripts/setup sandbox rust $(CLIENTS) browser
 	@scripts/setup cargo-agents || echo "going on: with-symposium trials will say why they cannot run"
 	go test -race -timeout 30m ./...
 
@@ -37,5 +37,5 @@ check:
 	$(STATICCHECK) ./...
 
 setup:
-	@scripts/setup sandbox rust $(CLIENTS)
+	@scripts/setup sandbox rust $(CLIENTS) browser
 	@scripts/setup cargo-agents || echo "going on: with-symposium trials will say why they cannot run"

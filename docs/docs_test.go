@@ -43,7 +43,7 @@ func TestNamedTestsExist(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	for _, page := range []string{"reference/outcomes.md", "reference/hostile-submissions.md"} {
+	for _, page := range []string{"reference/outcomes.md", "reference/hostile-submissions.md", "agent-exam.md"} {
 		t.Run(page, func(t *testing.T) {
 			data, err := os.ReadFile(filepath.FromSlash(page))
 			require.NoError(t, err)

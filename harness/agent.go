@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness/client"
-	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/sandbox"
@@ -51,15 +51,12 @@ func (t *trial) setup(trialCtx context.Context) error {
 		t.witness = t.newWitness()
 		beforeTurn = t.witness.beforeTurn
 	}
-	t.gw, err = gateway.Open(trialCtx, gateway.Options{
-		BeforeTurn: beforeTurn,
-		Model:      gateway.NewScripted(t.script), ModelName: t.run.engine.opts.Model, ProjectDir: space.Path("project"),
-		Prompt: t.Task.Prompt, LogPath: filepath.Join(t.dir, "gateway.jsonl"),
-	})
-	if err != nil {
-		return &runnerError{err}
+	if err := t.openGateway(trialCtx, beforeTurn); err != nil {
+		return err
 	}
-	t.command()
+	if err := t.command(); err != nil {
+		return err
+	}
 	if err := space.FillHome(t.spec.HomeFiles, t.spec.HomeLinks); err != nil {
 		return &runnerError{err}
 	}
@@ -107,7 +104,7 @@ func (t *trial) runAgent(ctx context.Context) error {
 	}
 	defer stderr.Close()
 
-	agentCtx, cancel := context.WithTimeoutCause(ctx, t.Task.Deadlines.Agent, errAgentDeadline)
+	agentCtx, cancel := t.withDeadline(ctx, t.Task.Deadlines.Agent, errAgentDeadline)
 	defer cancel()
 	launch := t.launch(t.spec.Argv)
 	launch.Stdin, launch.Stdout, launch.Stderr = strings.NewReader(t.spec.Stdin), stdout, stderr
@@ -115,7 +112,8 @@ func (t *trial) runAgent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seconds := ended.Elapsed.Seconds()
+	waited, _ := t.clock.Waited()
+	seconds := max(ended.Elapsed-waited, 0).Seconds()
 	t.rec.Timings.Agent = &seconds
 	space.RemoveLeftovers(t.Task.Starter)
 	if policy, err := os.ReadFile(launch.PolicyFile); err == nil {
@@ -131,17 +129,27 @@ func (t *trial) runAgent(ctx context.Context) error {
 }
 
 // command asks the adapter how the client is started in this run.
-func (t *trial) command() {
+func (t *trial) command() error {
 	space := t.space
-	t.spec = t.adapter.Command(client.Request{
+	request := client.Request{
 		Binary: space.Path("bin", t.adapter.Name()), Package: t.clientPackage, Prompt: t.Task.Prompt, Model: t.run.engine.opts.Model,
-		GatewayURL: t.gw.URL(), Token: t.gw.Token(), Enforced: !t.run.engine.opts.Exploratory, Root: os.Geteuid() == 0,
+		Enforced: !t.run.engine.opts.Exploratory, Root: os.Geteuid() == 0,
 		DenyRead: t.denied, AllowRead: t.reopened(),
 		Paths: client.Paths{
 			Home: space.Path("home"), Project: space.Path("project"), Tmp: space.Path("tmp"),
 			CargoHome: space.Path("cargo-home"), Evidence: space.Path("evidence"),
 		},
-	})
+	}
+	hosts, name, err := t.reach(&request)
+	if err != nil {
+		return err
+	}
+	t.hosts, t.spec = hosts, t.adapter.Command(request)
+	if name != "" { // another credential than the adapter's own
+		maps.DeleteFunc(t.spec.Env, func(_, value string) bool { return value == request.Token })
+		t.spec.Env[name] = request.Token
+	}
+	return nil
 }
 
 // launch describes a program that runs as the trial's client does: its environment, its policy, its
@@ -153,7 +161,7 @@ func (t *trial) launch(argv []string) sandbox.Launch {
 	}
 	return sandbox.Launch{
 		Argv: argv, Env: env, Proxy: true, Dir: t.space.Path("project"), Home: t.space.Path("home"),
-		Policy:     t.Batch.space.TrialPolicy(t.space, t.denied, t.readable, t.gw.Addr()),
+		Policy:     t.Batch.space.TrialPolicy(t.space, t.denied, t.readable, t.hosts...),
 		PolicyFile: t.space.Path("srt.json"), StartFile: t.space.Path("bin", "start"),
 		MaxOutput: t.run.engine.opts.MaxOutput, Quota: t.run.engine.opts.quota(),
 	}
@@ -173,7 +181,11 @@ func (t *trial) decideExecution(ended sandbox.Ended) {
 		t.survived = fmt.Errorf("processes %v of the agent's session could not be killed, so nothing is graded beside them", ended.Survivors)
 	}
 	execution, clientErr := t.transcript.Execution()
+	stopExecution, stopWord, stopped := t.stopExecution(ended.Cause)
 	switch {
+	case stopped:
+		set(stopExecution, "%s", stopWord)
+		t.find(stopWord, ended.Cause.Error())
 	case errors.Is(ended.Cause, errAgentDeadline):
 		set(result.TimedOut, "agent deadline of %s", t.Task.Deadlines.Agent)
 	case errors.Is(ended.Cause, sandbox.ErrOutputLimit):
@@ -193,6 +205,7 @@ func (t *trial) decideExecution(ended sandbox.Ended) {
 	default:
 		t.rec.Execution, t.rec.ExecutionCause = result.Completed, ""
 	}
+	t.blameEndpoint()
 }
 
 func (t *trial) find(kind, detail string) {
@@ -201,10 +214,16 @@ func (t *trial) find(kind, detail string) {
 
 // closeGateway takes down the endpoint and records what it saw. It runs once, on every path.
 func (t *trial) closeGateway() {
+	if t.stop != nil {
+		defer t.stop(nil)
+	}
+	if t.gw == nil { // direct
+		return
+	}
 	err := t.gw.Close()
 	s := t.gw.Summary()
 	t.gw = nil
-	g := &result.Gateway{Requests: s.Requests, Turns: s.Turns, SideCalls: s.SideCalls, Refused: s.Refused, Failures: s.Failures}
+	g := t.gatewayRecord(s)
 	if err == nil {
 		err = s.Err
 	}
@@ -216,7 +235,7 @@ func (t *trial) closeGateway() {
 		t.rec.Offered = append(t.rec.Offered, result.Offer{Skill: o.Skill, Via: o.Via, Path: o.Path})
 	}
 	if s.Refused > 0 {
-		t.find("gateway_refused", fmt.Sprintf("the gateway refused %d requests with another token, host or path", s.Refused))
+		t.find("gateway_refused", fmt.Sprintf("the gateway refused %d requests with another token, host or path, or for another model", s.Refused))
 	}
 }
 

@@ -48,6 +48,7 @@ type Batch struct {
 	standIns      []string
 
 	mu        sync.Mutex
+	round     int // the last one begun
 	done      map[string]*result.Trial
 	benchmark *result.Benchmark
 }
@@ -116,7 +117,7 @@ func (b *Batch) taskRecord() result.Task {
 func (b *Batch) model() result.Model { return b.run.engine.model() }
 
 func (e *Engine) model() result.Model {
-	return result.Model{Name: e.opts.Model, Kind: gateway.KindScripted, Settings: map[string]any{}}
+	return result.Model{Name: e.opts.Model, Kind: e.opts.kind(), Settings: map[string]any{}}
 }
 
 func configurationRecord(c plan.Configuration) result.Configuration {
@@ -137,8 +138,10 @@ func (b *Batch) Prepare(ctx context.Context) error {
 	if err := b.stageClient(ctx); err != nil {
 		return err
 	}
-	if b.script, err = gateway.LoadScript(b.Task.ModelScript); err != nil {
-		return err
+	if e.opts.kind() == gateway.KindScripted {
+		if b.script, err = gateway.LoadScript(b.Task.ModelScript); err != nil {
+			return err
+		}
 	}
 	if slices.ContainsFunc(e.confs, func(c plan.Configuration) bool { return c.Skills == plan.DeliverSymposium }) {
 		if err := b.stageSymposium(ctx); err != nil {

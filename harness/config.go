@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/internal/tomlspot"
 )
 
@@ -59,9 +62,46 @@ func number[T int | int64](field func(*Options) *T) func(*Options, func(any) err
 	}
 }
 
+// amount takes a number above 0.
+func amount(field func(*Options) *float64) func(*Options, func(any) error, func(string) string) error {
+	return func(o *Options, decode func(any) error, _ func(string) string) error {
+		var n float64
+		if err := decode(&n); err != nil {
+			return err
+		}
+		if !(n > 0) || math.IsInf(n, 0) {
+			return errBelowOne
+		}
+		if f := field(o); *f == 0 {
+			*f = n
+		}
+		return nil
+	}
+}
+
+// endpoint takes a text of an API's endpoint.
+func endpoint(api string, path bool, field func(*EndpointOptions) *string) func(*Options, func(any) error, func(string) string) error {
+	return func(o *Options, decode func(any) error, local func(string) string) error {
+		e := o.Endpoints[api]
+		at := func(*Options) *string { return field(&e) }
+		if err := text(at, path)(o, decode, local); err != nil {
+			return err
+		}
+		if o.Endpoints = maps.Clone(o.Endpoints); o.Endpoints == nil {
+			o.Endpoints = map[string]EndpointOptions{}
+		}
+		o.Endpoints[api] = e
+		return nil
+	}
+}
+
+func endpointURL(e *EndpointOptions) *string     { return &e.URL }
+func endpointKeyFile(e *EndpointOptions) *string { return &e.KeyFile }
+
 const (
 	formText   = `a text in quotes`
 	formNumber = `a whole number of at least 1`
+	formAmount = `a number above 0`
 	formList   = `a list of texts, such as ["one", "two"]`
 )
 
@@ -90,6 +130,14 @@ var configKeys = []configKey{
 		return nil
 	}},
 	{"model", formText, text(func(o *Options) *string { return &o.Model }, false)},
+	{"models", formList, func(o *Options, decode func(any) error, _ func(string) string) error {
+		var names []string
+		if err := decode(&names); err != nil {
+			return err
+		}
+		o.Models = append(o.Models, names...)
+		return nil
+	}},
 	{"configurations", formList, func(o *Options, decode func(any) error, _ func(string) string) error {
 		var names []string
 		if err := decode(&names); err != nil {
@@ -105,6 +153,15 @@ var configKeys = []configKey{
 	{"limits.files", formNumber, number(func(o *Options) *int64 { return &o.MaxFiles })},
 	{"limits.processes", formNumber, number(func(o *Options) *int64 { return &o.MaxProcesses })},
 	{"limits.memory_bytes", formNumber, number(func(o *Options) *int64 { return &o.MaxMemory })},
+	{"limits.run_max_tokens", formNumber, number(func(o *Options) *int64 { return &o.MaxTokens })},
+	{"limits.run_max_cost", formAmount, amount(func(o *Options) *float64 { return &o.MaxCost })},
+	{"limits.trial_max_tokens", formNumber, number(func(o *Options) *int64 { return &o.TrialMaxTokens })},
+	{"limits.trial_max_cost", formAmount, amount(func(o *Options) *float64 { return &o.TrialMaxCost })},
+	{"limits.wait_secs", formNumber, number(func(o *Options) *int64 { return &o.MaxWaitSecs })},
+	{"endpoints.anthropic.url", formText, endpoint(APIAnthropic, false, endpointURL)},
+	{"endpoints.anthropic.key_file", formText, endpoint(APIAnthropic, true, endpointKeyFile)},
+	{"endpoints.openai.url", formText, endpoint(APIOpenAI, false, endpointURL)},
+	{"endpoints.openai.key_file", formText, endpoint(APIOpenAI, true, endpointKeyFile)},
 }
 
 // mergeFile takes from proctor.toml what the caller left open. A missing file is fine. All problems
@@ -139,7 +196,13 @@ func (o *Options) mergeFile(path string) error {
 		at := keyPosition(string(data), key)
 		i := slices.IndexFunc(configKeys, func(k configKey) bool { return k.name == name })
 		if i < 0 {
-			if name == "limits" && meta.Type("limits") == "Hash" {
+			if slices.Contains(configTables, name) && meta.Type(key...) == "Hash" {
+				continue
+			}
+			if key[0] == "prices" {
+				if err := o.takePrice(key, meta.Type(key...), lookup(values, key)); err != nil {
+					problems = append(problems, fmt.Errorf("%s: %w", at, err))
+				}
 				continue
 			}
 			problems = append(problems, fmt.Errorf("%s: unknown key %q; the keys are %s", at, name, keyNames()))
@@ -152,7 +215,43 @@ func (o *Options) mergeFile(path string) error {
 			problems = append(problems, fmt.Errorf("%s: %s must be %s", at, name, k.form))
 		}
 	}
+	for _, model := range slices.Sorted(maps.Keys(o.Prices)) {
+		table, _ := lookup(values, toml.Key{"prices", model}).(map[string]any)
+		for _, field := range priceFields {
+			if _, ok := table[field]; !ok && table != nil {
+				problems = append(problems, fmt.Errorf("%s: prices.%q has no %s; what is not said would cost nothing", keyPosition(string(data), toml.Key{"prices", model}), model, field))
+			}
+		}
+	}
 	return errors.Join(problems...)
+}
+
+// configTables are the keys that only hold others.
+var configTables = []string{"limits", "endpoints", "endpoints.anthropic", "endpoints.openai", "prices"}
+
+// priceFields are what a model's price has, in US dollars for a million tokens.
+var priceFields = []string{"input", "output", "cache_read", "cache_write"}
+
+// takePrice takes [prices.MODEL] and its fields.
+func (o *Options) takePrice(key toml.Key, typ string, value any) error {
+	if len(key) == 2 && typ == "Hash" {
+		if o.Prices = maps.Clone(o.Prices); o.Prices == nil {
+			o.Prices = map[string]gateway.Price{}
+		}
+		o.Prices[key[1]] = gateway.Price{}
+		return nil
+	}
+	if len(key) != 3 || !slices.Contains(priceFields, key[2]) {
+		return fmt.Errorf("unknown key %q; a price is a table [prices.\"MODEL\"] with %s", key.String(), strings.Join(priceFields, ", "))
+	}
+	var n float64
+	if err := convert(value, &n); err != nil || !(n >= 0) || math.IsInf(n, 0) {
+		return fmt.Errorf("%s must be a number of at least 0, in US dollars for a million tokens", key.String())
+	}
+	p := o.Prices[key[1]]
+	*map[string]*float64{"input": &p.Input, "output": &p.Output, "cache_read": &p.CacheRead, "cache_write": &p.CacheWrite}[key[2]] = n
+	o.Prices[key[1]] = p
+	return nil
 }
 
 func keyNames() string {
@@ -160,6 +259,7 @@ func keyNames() string {
 	for _, k := range configKeys {
 		names = append(names, k.name)
 	}
+	names = append(names, "prices")
 	return strings.Join(names, ", ")
 }
 
@@ -175,7 +275,7 @@ func lookup(values map[string]any, key toml.Key) any {
 	return v
 }
 
-// convert puts a decoded TOML value into *string, *int, *int64 or *[]string.
+// convert puts a decoded TOML value into *string, *int, *int64, *float64 or *[]string.
 func convert(value, into any) error {
 	wrong := errors.New("wrong type")
 	switch into := into.(type) {
@@ -197,6 +297,15 @@ func convert(value, into any) error {
 			return wrong
 		}
 		*into = n
+	case *float64:
+		switch n := value.(type) {
+		case float64:
+			*into = n
+		case int64:
+			*into = float64(n)
+		default:
+			return wrong
+		}
 	case *[]string:
 		list, ok := value.([]any)
 		if !ok {

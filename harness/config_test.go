@@ -40,16 +40,16 @@ bogus = 1
 x = 1
 `, Options{})
 	assert.EqualError(t, err, `proctor.toml:1:1: jobs must be a whole number of at least 1
-proctor.toml:2:1: unknown key "colour"; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes
+proctor.toml:2:1: unknown key "colour"; the keys are deny_read, scratch, results, jobs, client, model, models, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes, limits.run_max_tokens, limits.run_max_cost, limits.trial_max_tokens, limits.trial_max_cost, limits.wait_secs, endpoints.anthropic.url, endpoints.anthropic.key_file, endpoints.openai.url, endpoints.openai.key_file, prices
 proctor.toml:3:3: scratch must be a text in quotes
 proctor.toml:4:1: configurations must be a list of texts, such as ["one", "two"]
 proctor.toml:5:1: client must be a text in quotes
 proctor.toml:6:1: deny_read must be a list of texts, such as ["one", "two"]
 proctor.toml:9:1: limits.files must be a whole number of at least 1
 proctor.toml:10:1: limits.disk_bytes must be a whole number of at least 1
-proctor.toml:11:1: unknown key "limits.bogus"; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes
-proctor.toml:13:2: unknown key "other"; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes
-proctor.toml:14:1: unknown key "other.x"; the keys are deny_read, scratch, results, jobs, client, model, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes`)
+proctor.toml:11:1: unknown key "limits.bogus"; the keys are deny_read, scratch, results, jobs, client, model, models, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes, limits.run_max_tokens, limits.run_max_cost, limits.trial_max_tokens, limits.trial_max_cost, limits.wait_secs, endpoints.anthropic.url, endpoints.anthropic.key_file, endpoints.openai.url, endpoints.openai.key_file, prices
+proctor.toml:13:2: unknown key "other"; the keys are deny_read, scratch, results, jobs, client, model, models, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes, limits.run_max_tokens, limits.run_max_cost, limits.trial_max_tokens, limits.trial_max_cost, limits.wait_secs, endpoints.anthropic.url, endpoints.anthropic.key_file, endpoints.openai.url, endpoints.openai.key_file, prices
+proctor.toml:14:1: unknown key "other.x"; the keys are deny_read, scratch, results, jobs, client, model, models, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes, limits.run_max_tokens, limits.run_max_cost, limits.trial_max_tokens, limits.trial_max_cost, limits.wait_secs, endpoints.anthropic.url, endpoints.anthropic.key_file, endpoints.openai.url, endpoints.openai.key_file, prices`)
 
 	_, err = merge(t, "jobs = = 1\n", Options{})
 	assert.ErrorContains(t, err, "proctor.toml:1:")

@@ -26,7 +26,7 @@ func (r *Run) deniedPaths() []string {
 		}
 		d := workspace.Denied{
 			Scratch: r.scratch.Dir, Evals: e.opts.Evals, Results: e.opts.resultsDir(), Cache: cache,
-			Extra:    append(slices.Clone(e.opts.DenyRead), workspace.Relatives(e.opts.Evals)...),
+			Extra:    slices.Concat(e.opts.DenyRead, e.opts.keyFiles(), workspace.Relatives(e.opts.Evals)),
 			Searched: filepath.SplitList(os.Getenv("PATH")),
 		}
 		known := d.Paths()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/proctor-evals/proctor/harness/client"
+	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/task"
@@ -102,8 +103,10 @@ func (e *Engine) rounds(t *task.Task) int {
 	switch {
 	case e.opts.Trials > 0:
 		return e.opts.Trials
-	case e.opts.Model == Scripted:
+	case e.opts.kind() == gateway.KindScripted:
 		return e.opts.DefaultTrials
+	case e.opts.kind() == gateway.KindReplay:
+		return e.opts.recordedRounds()
 	default:
 		return t.Trials
 	}
@@ -163,6 +166,7 @@ type Run struct {
 	dir     string // runs/<run-id>
 	// rehearsal is the folder that holds the records of a rehearsal, else "".
 	rehearsal string
+	spend     *gateway.Spend // of all its trials, by the wire
 	release   func()
 
 	deniedOnce sync.Once
@@ -202,10 +206,11 @@ func (e *Engine) ready(ctx context.Context, tasks []*task.Task) (*Run, error) {
 	}
 	var problems []error
 	for _, t := range tasks {
-		if e.opts.Model == Scripted && t.ModelScript == "" {
+		if e.opts.kind() == gateway.KindScripted && t.ModelScript == "" {
 			problems = append(problems, fmt.Errorf("task %s has no model script, which a scripted run needs: add `model_script = \"model.toml\"` to %s", t.Name, filepath.Join(t.Dir, "task.toml")))
 		}
 	}
+	problems = append(problems, e.checkKeys())
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
@@ -220,7 +225,7 @@ func (e *Engine) ready(ctx context.Context, tasks []*task.Task) (*Run, error) {
 	if n := len(scratch.Dir); e.opts.Exploratory && n > maxExploratoryScratch {
 		return nil, fmt.Errorf("scratch %s: %d characters are too long for an exploratory run: the client's own sandbox keeps sockets below it, whose paths hold 107 bytes, and without them refuses every command; set PROCTOR_SCRATCH to a path of at most %d", scratch.Dir, n, maxExploratoryScratch)
 	}
-	return &Run{engine: e, tools: tools, scratch: scratch}, nil
+	return &Run{engine: e, tools: tools, scratch: scratch, spend: e.opts.spend(e.opts.MaxTokens, e.opts.MaxCost)}, nil
 }
 
 func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results string) (*Run, error) {

@@ -46,7 +46,7 @@ func (b *Batch) Enter(ctx context.Context, v Visit) (ended sandbox.Ended, err er
 	t := &trial{Batch: b, plan: plan.Trial{Round: 1, Order: 1, Sequence: 1, Configuration: b.run.engine.confs[i]}, dir: dir}
 	t.newRecord()
 	defer func() {
-		if t.gw != nil {
+		if t.gw != nil || t.stop != nil {
 			t.closeGateway()
 		}
 		if t.space != nil {

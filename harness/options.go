@@ -19,11 +19,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/sandbox"
 )
@@ -72,6 +74,25 @@ type Options struct {
 	// MaxProcesses and MaxMemory bound what one launch may take of the machine at once: processes and
 	// threads together, and bytes. Default: 4096, three quarters of the machine's memory.
 	MaxProcesses, MaxMemory int64
+	// Direct gives the client the real key and lets it reach its provider itself.
+	Direct bool
+	// Record keeps a cassette of each trial's model traffic beside its result.
+	Record bool
+	// Replay answers from the cassettes below this folder: a run's, a batch's or a trial's.
+	Replay string
+	// Models are further models a trial may ask, beside Model. Default: none.
+	Models []string
+	// Endpoints are the providers' addresses and keys, by API; what is left out comes from the usual
+	// environment variables.
+	Endpoints map[string]EndpointOptions
+	// Prices are by model.
+	Prices map[string]gateway.Price
+	// MaxTokens and MaxCost (US dollars) end a run at the end of a round; TrialMaxTokens and
+	// TrialMaxCost end a trial. Counted at the wire. 0: no limit.
+	MaxTokens, TrialMaxTokens int64
+	MaxCost, TrialMaxCost     float64
+	// MaxWaitSecs is how long a trial waits for a provider that is busy, in seconds. Default: 600.
+	MaxWaitSecs int64
 	// Cache is where setup keeps tools. Default: the user's cache folder.
 	Cache string
 	// OnEvent, if set, is told each stage as it begins. Calls do not overlap.
@@ -90,6 +111,11 @@ var Variables = []Variable{
 	{"PROCTOR_CLIENT_PATH", "client program to run in place of the installed one"},
 	{"PROCTOR_CARGO_AGENTS", "cargo-agents program to evaluate in place of the installed one"},
 	{"PROCTOR_MODEL", "model; without one, the task's model script"},
+	{"PROCTOR_DIRECT", "1: the client has the real key and reaches its provider itself; the agent can read the key"},
+	{"PROCTOR_RECORD", "1: keep a cassette of each trial's model traffic beside its result"},
+	{"PROCTOR_REPLAY", "folder of a recorded run, batch or trial, to answer from its cassettes"},
+	{"PROCTOR_MAX_TOKENS", "tokens after which a run stops at the end of a round"},
+	{"PROCTOR_MAX_COST", "US dollars after which a run stops at the end of a round; needs prices in proctor.toml"},
 	{"PROCTOR_CONFIGURATIONS", "configurations to compare, comma-separated"},
 	{"PROCTOR_TRIALS", "trials per configuration"},
 	{"PROCTOR_EXPLORATORY", "1: the client's own sandbox in place of srt; results are not compared"},
@@ -104,6 +130,7 @@ func Environ(getenv func(string) string) (Options, error) {
 		Evals: getenv("PROCTOR_EVALS"), Scratch: getenv("PROCTOR_SCRATCH"), Results: getenv("PROCTOR_RESULTS"),
 		Clients: SplitList(getenv("PROCTOR_CLIENT")), ClientPath: getenv("PROCTOR_CLIENT_PATH"), CargoAgents: getenv("PROCTOR_CARGO_AGENTS"),
 		Model: getenv("PROCTOR_MODEL"), Configurations: SplitList(getenv("PROCTOR_CONFIGURATIONS")), Cache: getenv("PROCTOR_CACHE"),
+		Replay: getenv("PROCTOR_REPLAY"),
 	}
 	var problems []error
 	for name, field := range map[string]*int{"PROCTOR_TRIALS": &o.Trials, "PROCTOR_JOBS": &o.Jobs} {
@@ -116,12 +143,28 @@ func Environ(getenv func(string) string) (Options, error) {
 			*field = n
 		}
 	}
-	switch text := getenv("PROCTOR_EXPLORATORY"); text {
-	case "", "0":
-	case "1":
-		o.Exploratory = true
-	default:
-		problems = append(problems, fmt.Errorf("PROCTOR_EXPLORATORY=%q: give 1 or 0", text))
+	for name, field := range map[string]*bool{"PROCTOR_EXPLORATORY": &o.Exploratory, "PROCTOR_DIRECT": &o.Direct, "PROCTOR_RECORD": &o.Record} {
+		switch text := getenv(name); text {
+		case "", "0":
+		case "1":
+			*field = true
+		default:
+			problems = append(problems, fmt.Errorf("%s=%q: give 1 or 0", name, text))
+		}
+	}
+	if text := getenv("PROCTOR_MAX_TOKENS"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 1 {
+			problems = append(problems, fmt.Errorf("PROCTOR_MAX_TOKENS=%q: give a whole number of at least 1", text))
+		}
+		o.MaxTokens = n
+	}
+	if text := getenv("PROCTOR_MAX_COST"); text != "" {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(n > 0) || math.IsInf(n, 0) {
+			problems = append(problems, fmt.Errorf("PROCTOR_MAX_COST=%q: give a number above 0, in US dollars", text))
+		}
+		o.MaxCost = n
 	}
 	return o, errors.Join(problems...)
 }
@@ -148,6 +191,7 @@ func (o Options) complete() (Options, error) {
 	if len(o.Clients) == 0 {
 		o.Clients = []string{DefaultClient}
 	}
+	problems = append(problems, o.checkModel()...)
 	if o.Model == "" {
 		o.Model = Scripted
 	}
@@ -165,9 +209,6 @@ func (o Options) complete() (Options, error) {
 		problems = append(problems, err)
 	}
 	problems = append(problems, o.checkClients(confs)...)
-	if o.Model != Scripted {
-		problems = append(problems, fmt.Errorf("model %q: this version runs the scripted model only; leave PROCTOR_MODEL and -model empty", o.Model))
-	}
 	for _, p := range []*string{&o.Scratch, &o.Results, &o.Cache, &o.ClientPath, &o.CargoAgents} {
 		if *p == "" {
 			continue

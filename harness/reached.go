@@ -46,8 +46,11 @@ func (t *trial) excludeIfReached() error {
 		return err
 	}
 	baseline := t.plan.Configuration.Skills == plan.DeliverNone
+	// What the agent wrote before it saw a thing is its own; what it wrote after may be a copy.
+	written := map[string]bool{}
 	for _, turn := range t.transcript.Turns {
 		for _, call := range turn.ToolCalls {
+			addWritten(written, call.Input)
 			if call.Status == transcript.StatusDenied || call.Status == transcript.StatusRejected {
 				continue // never ran
 			}
@@ -56,7 +59,7 @@ func (t *trial) excludeIfReached() error {
 				t.find("may_have_reached", fmt.Sprintf("tool call %s (%s) printed what cargo-agents prints of itself", call.ID, call.Name))
 			}
 			for _, s := range secrets {
-				if s.in(call.Output) {
+				if s.in(call.Output, written) {
 					t.exclude(call, s.what+" was read")
 					return nil
 				}
@@ -71,9 +74,28 @@ func (t *trial) exclude(call transcript.ToolCall, what string) {
 	t.find("reached", fmt.Sprintf("%s: tool call %s (%s)", what, call.ID, call.Name))
 }
 
-// in counts the secret's lines in an output, line numbers and indentation apart.
-func (s secret) in(output string) bool {
-	seen := map[string]bool{}
+// addWritten adds the lines of all texts in a tool call's input.
+func addWritten(lines map[string]bool, input json.RawMessage) {
+	var v any
+	if json.Unmarshal(input, &v) != nil {
+		return
+	}
+	eachString(v, func(s string) {
+		for line := range strings.SplitSeq(s, "\n") {
+			lines[strings.TrimSpace(line)] = true
+		}
+	})
+}
+
+// in counts the secret's lines in an output, line numbers and indentation apart, without those the
+// agent had written by then.
+func (s secret) in(output string, written map[string]bool) bool {
+	seen, all := map[string]bool{}, 0
+	for line := range s.lines {
+		if !written[line] {
+			all++
+		}
+	}
 	bytes := 0
 	for line := range strings.SplitSeq(output, "\n") {
 		line = strings.TrimSpace(line)
@@ -83,16 +105,16 @@ func (s secret) in(output string) bool {
 		} else if _, rest, ok := strings.Cut(line, "\t"); ok {
 			line = strings.TrimSpace(rest)
 		}
-		if s.lines[line] && !seen[line] {
+		if s.lines[line] && !written[line] && !seen[line] {
 			seen[line] = true
 			bytes += len(line)
 		}
 	}
-	return len(seen) > 0 && (len(seen) == len(s.lines) || len(seen) >= minSecretLines && bytes >= minSecretBytes)
+	return len(seen) > 0 && (len(seen) == all || len(seen) >= minSecretLines && bytes >= minSecretBytes)
 }
 
 // secrets are the hidden checks and, where no skill is delivered, the skills. Lines that stand in
-// what the agent is given (starter, fixtures, prompt) or what it wrote itself do not count.
+// what the agent is given (starter, fixtures, prompt) do not count.
 func (t *trial) secrets() ([]secret, error) {
 	given := map[string]bool{}
 	for _, dir := range append([]string{t.Task.Starter}, mapValues(t.fixtureDirs())...) {
@@ -102,18 +124,6 @@ func (t *trial) secrets() ([]secret, error) {
 	}
 	for line := range strings.SplitSeq(t.Task.Prompt, "\n") {
 		given[strings.TrimSpace(line)] = true
-	}
-	for _, turn := range t.transcript.Turns {
-		for _, call := range turn.ToolCalls {
-			var input any
-			if json.Unmarshal(call.Input, &input) == nil {
-				eachString(input, func(s string) {
-					for line := range strings.SplitSeq(s, "\n") {
-						given[strings.TrimSpace(line)] = true
-					}
-				})
-			}
-		}
 	}
 	var out []secret
 	add := func(what, path string) error {

@@ -88,3 +88,33 @@ func TestExcludeIfReached(t *testing.T) {
 		})
 	}
 }
+
+// TestReachedThenWritten: what the agent writes after it read a secret is a copy, and hides nothing;
+// what it wrote before is its own.
+func TestReachedThenWritten(t *testing.T) {
+	tk, err := task.Load("..", "store-durability")
+	require.NoError(t, err)
+	check, err := os.ReadFile(tk.Checks[0].File)
+	require.NoError(t, err)
+	skill, err := os.ReadFile("../plugins/store-guide/skills/fixture-store/SKILL.md")
+	require.NoError(t, err)
+	for name, text := range map[string][]byte{"check": check, "skill": skill} {
+		input, err := json.Marshal(map[string]string{"file_path": "tests/mine.rs", "content": string(text)})
+		require.NoError(t, err)
+		read := transcript.ToolCall{ID: "r", Name: "Bash", Input: json.RawMessage(`{"command":"cat x"}`), Output: string(text), Status: transcript.StatusOK}
+		write := transcript.ToolCall{ID: "w", Name: "Write", Input: input, Output: "ok", Status: transcript.StatusOK}
+		for order, calls := range map[string][]transcript.ToolCall{"read, then written": {read, write}, "written, then read": {write, read}} {
+			t.Run(name+" "+order, func(t *testing.T) {
+				confs, err := plan.Lookup(plan.WithoutSymposium)
+				require.NoError(t, err)
+				tr := &trial{
+					Batch: &Batch{Task: tk, run: &Run{engine: &Engine{opts: Options{Evals: ".."}}}},
+					plan:  plan.Trial{Configuration: confs[0]}, rec: &result.Trial{},
+					transcript: &transcript.Transcript{Turns: []transcript.Turn{{ToolCalls: calls[:1]}, {ToolCalls: calls[1:]}}},
+				}
+				require.NoError(t, tr.excludeIfReached())
+				assert.Equal(t, calls[0].ID == "r", tr.rec.Excluded != nil)
+			})
+		}
+	}
+}

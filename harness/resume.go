@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
 )
@@ -32,6 +33,7 @@ func ResumeOptions(o Options, dir string) (Options, []string, error) {
 	first := run.Batches[0]
 	o.Clients, o.Configurations, o.Trials, o.Jobs = nil, nil, 0, run.Jobs
 	o.Model, o.Exploratory = first.Model.Name, first.Isolation == (Options{Exploratory: true}).mode()
+	o.Direct = first.Model.Kind == gateway.KindDirect
 	for _, c := range first.Configurations {
 		o.Configurations = append(o.Configurations, c.Name)
 	}
@@ -188,11 +190,27 @@ func (e *Engine) takeUpBatch(r *Run, index int, planned result.Batch) (*Batch, e
 		b.done[p.Name()] = rec
 		b.kept = append(b.kept, rec)
 	}
+	b.spentBefore()
+	if rest := b.Remaining(); len(rest) > 0 && slices.ContainsFunc(b.kept, func(k *result.Trial) bool { return k.Round == rest[0].Round }) {
+		b.round = rest[0].Round // it was begun, and a limit does not leave it half run
+	}
 	if len(b.done) == len(b.plan) { // it will not be prepared
 		first := b.done[b.plan[0].Name()]
 		b.standIns, b.client = slices.Clone(first.StandIns), first.Client
 	}
 	return b, nil
+}
+
+// spentBefore counts what earlier runners' trials of the batch used against the run's limits, also of
+// trials that are run again. What a killed runner's last trial used is not known.
+func (b *Batch) spentBefore() {
+	for _, dir := range []string{b.results, filepath.Join(b.results, interruptedDir)} {
+		for _, name := range trialDirs(dir) {
+			if rec, err := result.ReadTrial(filepath.Join(dir, name), ""); err == nil && rec.Gateway != nil {
+				b.run.spend.Before(rec.Gateway.Usage.Total(), rec.Gateway.CostUSD)
+			}
+		}
+	}
 }
 
 // keeps tells whether a trial's record says how the trial ended: not one that was stopped on its way.

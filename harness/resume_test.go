@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/proctor-evals/proctor/harness/client"
+	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/task"
@@ -194,6 +195,34 @@ func TestResumeRefusesOtherPrograms(t *testing.T) {
 	b.client.SHA256 = ""
 	b.standIns = []string{"fake-client"}
 	require.ErrorContains(t, b.sameStaged(), "the stand-ins of")
+}
+
+// What was spent before counts against the run's limit; a round that was begun is still ended.
+func TestResumeCountsWhatWasSpent(t *testing.T) {
+	x := newDeaths(t)
+	require.False(t, x.runner(6))
+	dir := filepath.Join(x.batch, "trial-1-without-symposium")
+	rec, err := result.ReadTrial(dir, "")
+	require.NoError(t, err)
+	in, out, cost := int64(60), int64(40), 1.5
+	rec.Gateway = &result.Gateway{Usage: result.Usage{InputTokens: &in, OutputTokens: &out}, CostUSD: &cost}
+	require.NoError(t, result.Write(dir, result.TrialFile, rec))
+	for limits, over := range map[gateway.Limits]bool{
+		{Tokens: 100}: true, {Tokens: 101}: false, {Cost: 1.5}: true, {Cost: 1.6}: false, {}: false,
+	} {
+		r := x.bare()
+		r.spend = gateway.NewSpend(limits, nil)
+		_, err := x.engine.takeUpWith(r, x.dir)
+		require.NoError(t, err)
+		b := r.batches[0]
+		rest := b.Remaining()
+		require.NoError(t, r.overLimit(b, rest[0]), "the rest of the first round")
+		if err := r.overLimit(b, rest[1]); over {
+			require.ErrorContains(t, err, "the run's limit")
+		} else {
+			require.NoError(t, err)
+		}
+	}
 }
 
 func TestResumeOptions(t *testing.T) {

@@ -33,7 +33,13 @@ type trial struct {
 	rec     *result.Trial
 	space   *workspace.Run
 	spec    client.Spec
-	gw      *gateway.Gateway
+	gw      *gateway.Gateway // nil in a direct trial
+	hosts   []string         // that the client may reach
+	clock   *gateway.Clock   // nil but when forwarding
+	spend   *gateway.Spend   // as clock
+	replay  *gateway.Replay
+	stopped context.Context // ended by stop, with the model's reason to end the trial
+	stop    context.CancelCauseFunc
 	before  snapshot // configuration before launch
 	witness *witness // nil where Symposium delivers nothing
 
@@ -51,7 +57,7 @@ func (b *Batch) RunTrial(ctx context.Context, p plan.Trial) (*result.Trial, erro
 		return nil, err
 	}
 	err := t.perform(ctx)
-	if t.gw != nil {
+	if t.gw != nil || t.stop != nil {
 		t.closeGateway()
 	}
 	if err != nil && t.rec.Execution == "" {
@@ -117,6 +123,10 @@ func (t *trial) perform(ctx context.Context) error {
 	}
 	t.emitStage(StageSetup, "")
 	started := time.Now()
+	if over := t.run.overLimit(t.Batch, t.plan); over != nil {
+		t.rec.Execution, t.rec.ExecutionCause = result.Cancelled, over.Error()
+		return nil
+	}
 	err := t.setup(ctx)
 	t.rec.Timings.Setup = elapsed(started)
 	if err != nil {
@@ -214,6 +224,7 @@ func (t *trial) knownPaths() ([]string, error) {
 // observe decides expectations, the audit and the exclusions from what was kept.
 func (t *trial) observe() {
 	t.audit()
+	t.reconcile()
 	t.rec.Isolation.ConfigChanges = t.before.changes(t.snapshot())
 	t.rec.ObservedLoad = t.loads()
 	if t.plan.Configuration.Skills == plan.DeliverSymposium {

@@ -33,7 +33,12 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if errors.As(err, &usage) {
 		return exit(stderr, err, exitUsage)
 	}
-	problems := printChecks(stdout, checks, *static, *verbose)
+	leaks, leakErr := harness.CheckCassettes(o)
+	for _, p := range leaks {
+		fmt.Fprintln(stdout, report.Clean(p.String()))
+	}
+	err = errors.Join(err, leakErr)
+	problems := printChecks(stdout, checks, *static, *verbose) + len(leaks)
 	switch {
 	case err != nil:
 		return exit(stderr, err, exitRunner)

@@ -58,6 +58,9 @@ func checkMachine(ctx context.Context, o harness.Options, stdout io.Writer) int 
 		}
 	}
 	for _, need := range setup.AllNeeds() {
+		if need == setup.NeedBrowser {
+			continue // no exam needs one
+		}
 		asked := !need.IsClient() || slices.Contains(clients(o), string(need))
 		tools, err := setup.Locate(ctx, setup.Options{Cache: o.Cache}, need)
 		var missing *setup.MissingError
@@ -90,6 +93,12 @@ func checkMachine(ctx context.Context, o harness.Options, stdout io.Writer) int 
 		bad(err.Error(), "")
 	} else {
 		fmt.Fprintf(stdout, "ok       evals root %s, %d tasks\n", e.Options().Evals, len(e.Tasks()))
+		note, err := e.Model()
+		if err != nil {
+			bad(err.Error(), "")
+		} else {
+			fmt.Fprintf(stdout, "%s\n", report.Clean(note))
+		}
 	}
 	return code
 }
@@ -113,6 +122,8 @@ func runAttacks(ctx context.Context, o harness.Options, stdout, stderr io.Writer
 			o.Configurations = plan.Names()
 		}
 	}
+	// The attacks need no model, and no key of a real one.
+	o.Model, o.Direct, o.Record, o.Replay = harness.Scripted, false, false, ""
 	key, err := workspace.NewID()
 	if err != nil {
 		return exit(stderr, err, exitRunner)

@@ -6,7 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -34,10 +36,13 @@ const usage = `Proctor supervises exams for coding agents.
   proctor list              list the tasks
   proctor grade RESULT...   grade kept submissions again: a trial's or a batch's folder, or a run
   proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
+  proctor report [RUN]      write a run's report as one HTML file (default: the latest run)
   proctor transcript RESULT print a trial's session; with -client NAME, that of a client's raw output
+  proctor score TASK.yaml   grade any working directory and transcript against a suite's task
   proctor record-script RESULT
                             turn what a trial's agent did into a model script to edit
   proctor enter TASK CMD... run a command where a trial's agent would run, and see what it would see
+  proctor import FILE       make a suite of an agentskills evals.json, or of a set of trigger queries
   proctor doctor [-attack]  check this machine; with -attack, try to break the isolation on it
   proctor setup [NEED...]   install what a run needs: %s (default: sandbox rust claude)
 
@@ -64,8 +69,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return enter(ctx, args[1:], stdout, stderr)
 	case "grade":
 		return regrade(ctx, args[1:], stdout, stderr)
+	case "score":
+		return score(ctx, args[1:], stdout, stderr)
 	case "show":
 		err = show(args[1:], stdout, stderr)
+	case "import":
+		err = importSuite(args[1:], stdout, stderr)
+	case "report":
+		err = htmlReport(args[1:], stdout, stderr)
 	case "transcript":
 		err = showTranscript(args[1:], stdout, stderr)
 	case "record-script":
@@ -127,12 +138,18 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 		fs.BoolVar(&o.Exploratory, "exploratory", o.Exploratory, "the client's own sandbox in place of srt; results are not compared")
 		clientFlag(fs, &o)
 		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")
+		fs.BoolVar(&o.Direct, "direct", o.Direct, "the client has the real key and reaches its provider itself; the agent can read the key")
+		fs.StringVar(&o.Replay, "replay", o.Replay, "folder of a recorded run, batch or trial, to answer from its cassettes")
 		fs.IntVar(&o.Trials, "k", o.Trials, "trials per configuration")
 		fs.IntVar(&o.Jobs, "jobs", o.Jobs, "batches that run side by side")
 		fs.Func("configurations", "comma-separated, of "+strings.Join(plan.Names(), ", "), func(s string) error {
 			o.Configurations = harness.SplitList(s)
 			return nil
 		})
+	}
+	if name == "run" {
+		fs.BoolVar(&o.Record, "record", o.Record, "keep a cassette of each trial's model traffic beside its result")
+		limitFlags(fs, &o)
 	}
 	for _, add := range more {
 		add(fs)
@@ -155,6 +172,26 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 		return o, nil, err
 	}
 	return o, fs.Args(), nil
+}
+
+// limitFlags are the run's limits; 0 would pass for "not given".
+func limitFlags(fs *flag.FlagSet, o *harness.Options) {
+	fs.Func("max-tokens", "tokens after which the run stops at the end of a round", func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < 1 {
+			return errors.New("give a whole number of at least 1")
+		}
+		o.MaxTokens = n
+		return nil
+	})
+	fs.Func("max-cost", "US dollars after which the run stops at the end of a round; needs prices in proctor.toml", func(s string) error {
+		n, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(n > 0) || math.IsInf(n, 0) {
+			return errors.New("give a number above 0")
+		}
+		o.MaxCost = n
+		return nil
+	})
 }
 
 func clientFlag(fs *flag.FlagSet, o *harness.Options) {
@@ -189,6 +226,9 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	r, err := again.start(ctx, e, tasks)
 	if err != nil {
 		return exit(stderr, err, exitRunner)
+	}
+	if e.Options().Direct {
+		fmt.Fprintf(stderr, "proctor: %s\n", harness.DirectWarning)
 	}
 	for _, b := range r.Batches() {
 		if kept := len(b.Kept()); kept > 0 {

@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/result"
 )
@@ -53,9 +55,16 @@ func show(args []string, stdout, stderr io.Writer) error {
 	}
 	for _, b := range run.Batches {
 		fmt.Fprintf(stdout, "%s with %s: %s\n", report.Clean(b.Task.Name), report.Clean(b.Client), report.Clean(b.Results))
+		if b.Model.Kind != "" {
+			fmt.Fprintf(stdout, "  model %s (%s)\n", report.Clean(b.Model.Name), report.Clean(b.Model.Kind))
+		}
 		tw := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 		for _, t := range b.Trials {
-			fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s\n", report.Clean(t.Name), t.State, t.Execution, t.Outcome, report.Clean(t.Cause))
+			fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s", report.Clean(t.Name), t.State, t.Execution, t.Outcome, report.Clean(t.Cause))
+			if took := traffic(dir, b, t.Name); took != "" {
+				fmt.Fprintf(tw, "\t%s", took)
+			}
+			fmt.Fprintln(tw)
 		}
 		if err := tw.Flush(); err != nil {
 			return err
@@ -65,6 +74,29 @@ func show(args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stdout, "to go on: proctor run -resume %s\n", report.Clean(run.RunID))
 	}
 	return nil
+}
+
+// traffic is what a trial's model took, by the wire; "" for a scripted one and where there is no record.
+func traffic(runDir string, b result.Batch, trial string) string {
+	if b.Model.Kind == gateway.KindScripted {
+		return ""
+	}
+	dir := filepath.Join(filepath.Dir(filepath.Dir(runDir)), filepath.FromSlash(b.Results), filepath.Base(trial))
+	rec, err := result.ReadTrial(dir, runDir)
+	if err != nil || rec.Gateway == nil {
+		return ""
+	}
+	g, parts := rec.Gateway, []string{}
+	if n := g.Usage.Total(); n != nil {
+		parts = append(parts, fmt.Sprintf("%d tokens at the wire", *n))
+	}
+	if g.CostUSD != nil {
+		parts = append(parts, fmt.Sprintf("$%.4f", *g.CostUSD))
+	}
+	if g.Waits > 0 {
+		parts = append(parts, fmt.Sprintf("waited %.0f s for the model's host, %d times", g.WaitSecs, g.Waits))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // runDir finds a run by its name or "latest".

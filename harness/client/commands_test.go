@@ -164,7 +164,20 @@ func TestCopilotCommand(t *testing.T) {
 		"userPolicy":{"filesystem":{"readwritePaths":["/r/cargo-home","/r/tmp","/r/evidence"],"readonlyPaths":["/home/dev/toolchain"]},
 			"network":{"allowOutbound":false,"allowLocalNetwork":false}}}}`, string(spec.HomeFiles[".copilot/settings.json"]))
 
-	r := request(true)
+	// A folder that may be written must not stand among the read-only ones, which win.
+	r := request(false)
+	r.AllowRead = append([]string{r.Paths.Project, r.Paths.Home, r.Paths.CargoHome, r.Paths.Tmp, r.Paths.Evidence}, r.AllowRead...)
+	var settings struct {
+		Sandbox struct {
+			UserPolicy struct {
+				Filesystem struct{ ReadonlyPaths []string }
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(Copilot{}.Command(r).HomeFiles[".copilot/settings.json"], &settings))
+	assert.Equal(t, []string{r.Paths.Home, "/home/dev/toolchain"}, settings.Sandbox.UserPolicy.Filesystem.ReadonlyPaths)
+
+	r = request(true)
 	r.GatewayURL, r.Package = "", ""
 	direct := Copilot{}.Command(r)
 	assert.Equal(t, "one-time-token", direct.Env["COPILOT_GITHUB_TOKEN"])

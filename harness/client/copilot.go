@@ -3,6 +3,7 @@ package client
 import (
 	"path"
 	"runtime"
+	"slices"
 	"strconv"
 )
 
@@ -100,11 +101,19 @@ func copilotSandbox(r Request) []byte {
 		"userPolicy": map[string]any{
 			"filesystem": map[string]any{
 				"readwritePaths": present(r.Paths.CargoHome, r.Paths.Tmp, r.Paths.Evidence),
-				"readonlyPaths":  list(r.AllowRead),
+				"readonlyPaths":  copilotReadOnly(r),
 			},
 			"network": map[string]any{"allowOutbound": false, "allowLocalNetwork": false},
 		},
 	}})
+}
+
+// copilotReadOnly are the folders opened again for reading, without those the trial may write: one that
+// stands in both lists is read-only to the client's sandbox, the project too.
+func copilotReadOnly(r Request) []string {
+	p := r.Paths
+	writable := []string{p.Project, p.Tmp, p.CargoHome, p.Evidence}
+	return slices.DeleteFunc(list(r.AllowRead), func(dir string) bool { return slices.Contains(writable, dir) })
 }
 
 // ConfigFiles are Copilot's settings, MCP servers and hooks, of the user and of the project.

@@ -55,6 +55,9 @@ func Run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if engine.Options().Direct {
+		t.Log(harness.DirectWarning)
+	}
 	if err := stamp(engine.Options()); err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +268,7 @@ func (x *exam) fits(t *testing.T, b *harness.Batch) error {
 	d := b.Task.Deadlines
 	steps := time.Duration(len(b.Task.Checks) + 3)
 	need := d.Setup + d.Agent + steps*d.Grading
-	if x.engine.Options().Model == harness.Scripted {
+	if x.engine.Options().Model == harness.Scripted && x.engine.Options().Replay == "" {
 		x.mu.Lock()
 		need = min(need, max(firstEstimate, 2*x.longest))
 		x.mu.Unlock()

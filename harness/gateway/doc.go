@@ -6,11 +6,13 @@
 //
 //   - a codec knows one wire dialect. It turns a body into a neutral [Request] and a neutral [Turn] into an answer,
 //     streamed or whole. Today: Anthropic Messages, OpenAI Responses and Chat Completions.
-//   - a [Model] knows where turns come from. Today: [Scripted], which follows a task's model script.
+//   - a [Model] knows where turns come from: [Scripted] follows a task's model script, [Forward] asks a real provider,
+//     [Replay] plays a recorded trial.
 //
 // What always holds:
 //
-//   - The gateway holds no provider key. The token opens this one gateway and nothing else; neither is ever logged.
+//   - A provider's key is held by [Forward] alone, on the runner's side, and sent to its endpoint alone. The token opens
+//     this one gateway and nothing else; neither is ever logged or recorded.
 //   - A request that does not name this gateway's own address and token is refused, and the refusal is recorded.
 //   - Everything that arrives is hostile: bodies, connections and the log are bounded, and nothing it says can panic the
 //     runner. The agent knows its token, so it could call the gateway itself; what the gateway saw is evidence about the

@@ -37,6 +37,10 @@ type Options struct {
 	// BeforeTurn, unless nil, is called before the model is asked for a turn of the conversation, side calls apart; the
 	// turn waits for it. Until its first call returns, the trial has had no tool call to carry out. Called concurrently.
 	BeforeTurn func()
+	// OnStop, unless nil, is called once, when the model finds that the trial should end: see Turn.Stop.
+	OnStop func(error)
+	// Tape, unless nil, says where and how a cassette is recorded.
+	Tape *TapeOptions
 }
 
 // A Gateway is the open endpoint of one trial.
@@ -49,6 +53,7 @@ type Gateway struct {
 	unhook   func() bool        // stops watching Open's context
 	slots    chan struct{}
 	log      *recorder
+	tape     *tape
 	now      func() time.Time
 
 	mu      sync.Mutex
@@ -73,6 +78,11 @@ type Summary struct {
 	Models  []string // every model name the answered requests carried, in order of appearance, at most 16
 	Usage   Usage    // summed over turns and side calls
 
+	Fault    string   // what the provider did wrong at the conversation's last answer; "" when that was a good one
+	Stop     error    // the first Turn.Stop
+	Stripped []string // what was not sent on of requests, each once, at most 64
+	Answered int      // turns of the conversation that were delivered whole and were no errors
+
 	Unrecorded int   // requests past the log's limit, counted but without a line
 	Err        error // the first thing that broke in the runner, nil normally
 }
@@ -89,10 +99,16 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
+	tape, err := openTape(o.Tape)
+	if err != nil {
+		log.close() //nolint:errcheck // the tape's error is the one to tell
+		return nil, fmt.Errorf("gateway: %w", err)
+	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp4", "127.0.0.1:0")
 	if err != nil {
-		log.close() //nolint:errcheck // the listener's error is the one to tell
+		log.close()  //nolint:errcheck // the listener's error is the one to tell
+		tape.close() //nolint:errcheck // as above
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
 	secret := make([]byte, 24)
@@ -106,9 +122,14 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 		cancel:   cancel,
 		slots:    make(chan struct{}, maxInFlight),
 		log:      log,
+		tape:     tape,
 		now:      time.Now,
 	}
 	log.secret = g.token
+	g.tape.knows(g.token, g.Addr())
+	if replay, ok := o.Model.(*Replay); ok {
+		replay.knows(g.token, g.Addr())
+	}
 	g.server = &http.Server{
 		Handler:           http.HandlerFunc(g.serve),
 		BaseContext:       func(net.Listener) context.Context { return serving },
@@ -151,7 +172,7 @@ func (g *Gateway) Close() error {
 		g.cancel()
 		g.server.Close() //nolint:errcheck // only tells of the listener's own close
 		g.active.Wait()
-		g.closeErr = g.log.close()
+		g.closeErr = errors.Join(g.log.close(), g.tape.close())
 	})
 	return g.closeErr
 }
@@ -163,6 +184,7 @@ func (g *Gateway) Summary() Summary {
 	s := g.summary
 	s.Offered = slices.Clone(g.offered.list)
 	s.Models = slices.Clone(s.Models)
+	s.Stripped = slices.Clone(s.Stripped)
 	return s
 }
 
@@ -205,10 +227,34 @@ func (g *Gateway) count(r *Request, t *Turn) {
 	if t.failed() {
 		s.Failures++
 	}
+	if !r.SideCall {
+		s.Fault = g.clip(t.Fault, 500)
+		if !t.failed() {
+			s.Answered++
+		}
+	}
+	for _, name := range t.Stripped {
+		if len(s.Stripped) < 64 && !slices.Contains(s.Stripped, name) {
+			s.Stripped = append(s.Stripped, name)
+		}
+	}
 	if len(s.Models) < 16 && len(r.Model) <= 200 && !slices.Contains(s.Models, r.Model) {
 		s.Models = append(s.Models, r.Model)
 	}
 	s.Usage.add(t.Usage)
+}
+
+// stop keeps the first reason to end the trial, and tells it once.
+func (g *Gateway) stop(cause error) {
+	g.mu.Lock()
+	first := g.summary.Stop == nil
+	if first {
+		g.summary.Stop = cause
+	}
+	g.mu.Unlock()
+	if first && g.opts.OnStop != nil {
+		g.opts.OnStop(cause)
+	}
 }
 
 func (t *Turn) failed() bool { return t.Failure != nil || t.StopReason == StopRefusal }

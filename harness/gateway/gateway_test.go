@@ -499,5 +499,6 @@ func TestBeforeTurn(t *testing.T) {
 	}
 	assert.Equal(t, http.StatusOK, (<-done).StatusCode)
 	assert.Equal(t, 1, calls)
+	require.NoError(t, g.Close()) // the turn is counted when its answer is out
 	assert.Equal(t, 1, g.Summary().Turns)
 }

@@ -11,27 +11,29 @@ import (
 // agent and no text of the conversation; body_sha256 tells bodies apart. Its strings are hostile: readers must escape
 // what they print.
 type record struct {
-	Time          string  `json:"time"` // when the request came, RFC 3339, UTC
-	Method        string  `json:"method"`
-	Path          string  `json:"path"`    // without the query, at most 200 bytes
-	Dialect       string  `json:"dialect"` // "" where the path has none
-	UserAgent     string  `json:"user_agent"`
-	Status        int     `json:"status"` // 0: no answer was begun
-	Refused       bool    `json:"refused"`
-	SideCall      bool    `json:"side_call"`
-	Stream        bool    `json:"stream"`
-	Model         string  `json:"model"`
-	Step          *int    `json:"step"`        // 1-based script step; null where none was behind the answer
-	Offered       []Offer `json:"offered"`     // null where the request was not decoded
-	StopReason    string  `json:"stop_reason"` // "" where no whole turn was delivered
-	Failure       string  `json:"failure"`     // http, truncated, slow, refusal, or ""
-	Usage         *Usage  `json:"usage"`
-	RequestBytes  int64   `json:"request_bytes"`
-	ResponseBytes int64   `json:"response_bytes"` // body only
-	DurationMS    int64   `json:"duration_ms"`
-	BodySHA256    string  `json:"body_sha256"`
-	Note          string  `json:"note"`
-	Error         string  `json:"error"`
+	Time          string   `json:"time"` // when the request came, RFC 3339, UTC
+	Method        string   `json:"method"`
+	Path          string   `json:"path"`    // without the query, at most 200 bytes
+	Dialect       string   `json:"dialect"` // "" where the path has none
+	UserAgent     string   `json:"user_agent"`
+	Status        int      `json:"status"` // 0: no answer was begun
+	Refused       bool     `json:"refused"`
+	SideCall      bool     `json:"side_call"`
+	Stream        bool     `json:"stream"`
+	Model         string   `json:"model"`
+	Step          *int     `json:"step"`        // 1-based script step; null where none was behind the answer
+	Offered       []Offer  `json:"offered"`     // null where the request was not decoded
+	StopReason    string   `json:"stop_reason"` // "" where no whole turn was delivered
+	Failure       string   `json:"failure"`     // http, truncated, slow, refusal, or ""
+	Usage         *Usage   `json:"usage"`
+	RequestBytes  int64    `json:"request_bytes"`
+	ResponseBytes int64    `json:"response_bytes"` // body only
+	DurationMS    int64    `json:"duration_ms"`
+	BodySHA256    string   `json:"body_sha256"`
+	Note          string   `json:"note"`
+	Stripped      []string `json:"stripped,omitempty"` // tools and fields that were not sent on
+	Fault         string   `json:"fault,omitempty"`    // what the provider did wrong
+	Error         string   `json:"error"`
 }
 
 // A recorder writes records to a file.

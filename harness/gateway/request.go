@@ -3,6 +3,8 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
 )
 
 // A Model gives the turns of one trial. Its methods are called concurrently.
@@ -36,6 +38,8 @@ type Request struct {
 
 	ProjectDir string // the trial's project, from Options; relative script paths mean files below it
 	Raw        []byte // the body as it came; not to be modified
+	// Header has of the request's headers those that belong to its meaning; see passedOn.
+	Header http.Header
 }
 
 // A Message is one entry of the conversation. Role is "user", "assistant" or "system" (also a "developer" of the OpenAI
@@ -107,6 +111,23 @@ type Turn struct {
 	Failure    *Failure // nil: the turn is delivered whole
 	Step       *int     // the 1-based script step that gave the turn; nil for other models, side calls and the closing turn
 	Note       string   // what the log should say about this turn, such as a script step the client has no tool for
+
+	Wire     *Wire    // an answer to be passed on as it is, in place of Blocks; Usage and StopReason are then read off it
+	Refused  bool     // the request was not one this trial may make: Failure says which
+	Fault    string   // what the provider did wrong, "" when nothing: the words of a result
+	Stop     error    // the trial should end; wraps one of ErrEndpoint, ErrMaxTokens, ErrMaxCost, ErrReplay
+	Stripped []string // what was taken out of the request: tools and fields that run at the provider
+}
+
+// A Wire is an answer in its dialect's own bytes.
+type Wire struct {
+	Status      int
+	ContentType string
+	RetryAfter  string // as the header has it; "": no such header
+	Body        io.ReadCloser
+	Cut         bool // Body ends where the connection was cut
+	// Told, unless nil, is called with what the body has told so far, before the client sees it, and at the end.
+	Told func(*meter)
 }
 
 // Usage counts tokens; nil is unknown, which is not 0. Input excludes what was read from or written to a cache.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -131,6 +132,7 @@ func (g *Gateway) handle(w *answer, req *http.Request, rec *record) (abort bool)
 		r.Model = g.opts.ModelName
 	}
 	r.ProjectDir = g.opts.ProjectDir
+	r.Header = passedOn(req.Header)
 	r.Offered = offers(r, g.opts.Prompt)
 	rec.SideCall, rec.Stream, rec.Offered = r.SideCall, r.Stream, r.Offered
 	return g.turn(req.Context(), w, rec, ep.codec, r)
@@ -153,9 +155,22 @@ func (g *Gateway) turn(ctx context.Context, w *answer, rec *record, c codec, r *
 		c.fail(w, id, Failure{Status: http.StatusInternalServerError, Type: "api_error", Message: "the evaluation's model broke"})
 		return false
 	}
-	g.count(r, t)
-	rec.Step, rec.Usage, rec.Note = t.Step, &t.Usage, t.Note
+	if t.Stop != nil {
+		defer g.stop(t.Stop) // behind the answer
+	}
+	rec.Step, rec.Usage, rec.Note, rec.Stripped, rec.Fault = t.Step, &t.Usage, t.Note, t.Stripped, g.clip(t.Fault, 500)
+	if t.Refused {
+		return g.refuse(w, rec, c, t.Failure.Status, t.Failure.Type, t.Failure.Message)
+	}
+	if g.tape != nil {
+		w.tape(g.tape.limit)
+		defer func() { g.record(r, t, w, abort) }()
+	}
+	defer func() { g.count(r, t) }() // what a passed answer told is known at its end
 	w.Header().Set("Request-Id", "req_"+id)
+	if t.Wire != nil {
+		return g.pass(ctx, w, rec, c.dialect, t)
+	}
 	switch f := t.Failure; {
 	case f == nil:
 		rec.StopReason = t.StopReason
@@ -220,8 +235,14 @@ type answer struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	err    error // the first failed write
+	err    error         // the first failed write
+	kept   *bytes.Buffer // what went out, for a cassette; nil: not kept
+	limit  int           // of kept, in bytes
+	lost   bool          // more went out than is kept
 }
+
+// tape makes the writer keep up to n bytes of what goes out.
+func (a *answer) tape(n int) { a.kept, a.limit = new(bytes.Buffer), n }
 
 func (a *answer) WriteHeader(status int) {
 	if a.status == 0 {
@@ -236,6 +257,11 @@ func (a *answer) Write(b []byte) (int, error) {
 	}
 	n, err := a.ResponseWriter.Write(b)
 	a.bytes += int64(n)
+	if a.kept != nil {
+		if a.lost = a.lost || a.kept.Len()+len(b) > a.limit; !a.lost {
+			a.kept.Write(b)
+		}
+	}
 	if err != nil && a.err == nil {
 		a.err = err
 	}

@@ -36,10 +36,18 @@ const regression = "regression"
 func Text(w io.Writer, b *result.Benchmark, dir string) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s with %s", Clean(b.Task), Clean(b.Client))
-	if b.Model.Kind == gateway.KindScripted {
-		fmt.Fprintf(&out, " (%s)", ScriptedNote)
-	} else {
+	scripted := b.Model.Kind == gateway.KindScripted || b.Model.Kind == gateway.KindReplay && b.Model.Name == gateway.KindScripted
+	if !scripted {
 		fmt.Fprintf(&out, ", model %s", Clean(b.Model.Name))
+	}
+	switch b.Model.Kind {
+	case gateway.KindReplay:
+		out.WriteString(", replayed: no new answers")
+	case gateway.KindDirect:
+		out.WriteString(", direct: the agent could read the key")
+	}
+	if scripted {
+		fmt.Fprintf(&out, " (%s)", ScriptedNote)
 	}
 	out.WriteByte('\n')
 	if len(b.StandIns) > 0 {

@@ -67,13 +67,28 @@ func (b *Benchmark) Tally(arms Arms, treatment string) error {
 	}
 	for _, name := range arms.Order {
 		if name != arms.Baseline {
-			b.Comparisons = append(b.Comparisons, Compare(name, configurations[name], arms.Baseline, base))
+			c := Compare(name, configurations[name], arms.Baseline, base)
+			if n := endpointFailures(arms.Trials[name]) + endpointFailures(arms.Trials[arms.Baseline]); n > 0 {
+				c.Verdict, c.Reason = CannotTell, fmt.Sprintf("in %d of these trials the model's host failed, which counts against the agent and says nothing of it; run them again", n)
+			}
+			b.Comparisons = append(b.Comparisons, c)
 		}
 	}
 	if with, ok := configurations[treatment]; ok && treatment != arms.Baseline {
 		b.Delta = DeltaOf(with, base)
 	}
 	return nil
+}
+
+// endpointFailures counts trials that the model's host spoilt.
+func endpointFailures(trials []*Trial) int {
+	n := 0
+	for _, t := range trials {
+		if t != nil && t.Outcome != "" && t.ExecutionCause == CauseModelEndpoint {
+			n++
+		}
+	}
+	return n
 }
 
 // ChecksHashes lists what the eligible trials' code was judged with: more than one entry means that

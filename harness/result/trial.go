@@ -53,6 +53,10 @@ const (
 	OutcomeInconclusive Outcome = "inconclusive"
 )
 
+// CauseModelEndpoint is the execution cause of a trial that failed because its model's host did. It
+// counts as a failure, and forbids a verdict: it says nothing of the agent.
+const CauseModelEndpoint = "model_endpoint"
+
 // State is how far a trial's record has come.
 type State string
 
@@ -222,12 +226,28 @@ type Offer struct {
 
 // Gateway sums up the trial's model traffic.
 type Gateway struct {
-	Requests  int    `json:"requests"`
-	Turns     int    `json:"turns"`
-	SideCalls int    `json:"side_calls"`
-	Refused   int    `json:"refused"`
-	Failures  int    `json:"failures"`
-	Error     string `json:"error,omitempty"`
+	Requests  int `json:"requests"`
+	Turns     int `json:"turns"`
+	SideCalls int `json:"side_calls"`
+	Refused   int `json:"refused"`
+	Failures  int `json:"failures"`
+	// Answered are turns the model answered whole and without an error; TranscriptTurns those the client's
+	// stream tells of, null where they are not compared.
+	Answered        int  `json:"answered"`
+	TranscriptTurns *int `json:"transcript_turns"`
+	// Usage is counted at the wire, side calls included; null where the provider did not tell.
+	Usage Usage `json:"usage"`
+	// CostUSD is what the wire's tokens cost by proctor.toml's prices, guesses for what was not told
+	// included; null without prices.
+	CostUSD *float64 `json:"cost_usd"`
+	// Waits and WaitSecs are the time a busy provider was waited for; it is not in the agent's time.
+	Waits    int     `json:"waits"`
+	WaitSecs float64 `json:"wait_secs"`
+	// Stripped are tools and fields that run at the provider and were not sent on.
+	Stripped []string `json:"stripped,omitempty"`
+	// Unplayed are recorded answers that a replay did not ask for; null but in a replay.
+	Unplayed *int   `json:"unplayed,omitempty"`
+	Error    string `json:"error,omitempty"`
 }
 
 // Submission says what of the project is not in submission/: links, special files, what was too large.

@@ -142,9 +142,9 @@ func (r Readable) Paths() []string {
 	return out
 }
 
-// TrialPolicy is the policy of the client (and of cargo-agents' init) in run r. endpoint is the
-// gateway's host:port, or "" for a launch without network.
-func (b *Batch) TrialPolicy(r *Run, denied []string, readable Readable, endpoint string) sandbox.Policy {
+// TrialPolicy is the policy of the client (and of cargo-agents' init) in run r. hosts are what it may
+// reach: the gateway's host:port, a direct trial's model host, or none.
+func (b *Batch) TrialPolicy(r *Run, denied []string, readable Readable, hosts ...string) sandbox.Policy {
 	p := sandbox.Policy{DenyRead: denied}
 	for _, f := range []string{"project", "home", "cargo-home", "tmp", "evidence"} {
 		p.AllowWrite = append(p.AllowWrite, r.Path(f))
@@ -155,8 +155,10 @@ func (b *Batch) TrialPolicy(r *Run, denied []string, readable Readable, endpoint
 	if r.HasRegistry {
 		p.AllowRead = append(p.AllowRead, r.Path("registry"), b.Tools(Symposium))
 	}
-	if endpoint != "" {
-		p.AllowedDomains = []string{endpoint}
+	for _, host := range hosts {
+		if host != "" {
+			p.AllowedDomains = append(p.AllowedDomains, host)
+		}
 	}
 	return p
 }

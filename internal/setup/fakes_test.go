@@ -50,6 +50,7 @@ func (m *machine) complete() *machine {
 	m.fake("bin", "socat", `echo "socat by Gerhard Rieger"; echo "socat version 1.7.4.4 on 06 Nov 2022"`)
 	m.fake("bin", "rg", `echo "ripgrep 13.0.0"`)
 	m.fake("bin", "cc", "")
+	m.fake("bin", "chromium", `echo "Chromium 150.0.7871.100 built on Debian GNU/Linux 12"`)
 	m.fake("bin", "rustup", `[ "$*" = "which cargo" ] && echo "$DIR/toolchain/bin/cargo"`)
 	m.fake("bin", "cargo", `echo "a proxy must not be used" >&2; exit 1`)
 	m.fake("toolchain/bin", "cargo", fakeCargo)

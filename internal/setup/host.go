@@ -80,6 +80,8 @@ func (in *installation) hostTools(ctx context.Context, need Need, tools *Tools) 
 	switch need {
 	case NeedSandbox:
 		problems = in.sandboxTools(ctx, tools)
+	case NeedBrowser:
+		problems = in.browserTools(ctx, tools)
 	case NeedRust:
 		tools.Toolchain, problems = in.rustTools(ctx, tools)
 	}

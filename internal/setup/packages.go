@@ -25,7 +25,7 @@ func (in *installation) packageFix(need Need, packages ...string) string {
 		if _, ok := in.lookPath(m.program); !ok {
 			continue
 		}
-		if m.program == "apt-get" && in.euid == 0 && need == NeedSandbox {
+		if m.program == "apt-get" && in.euid == 0 && (need == NeedSandbox || need == NeedBrowser) {
 			return fmt.Sprintf("%s %s", in.command, need)
 		}
 		return in.sudo() + m.install + " " + names
@@ -33,11 +33,22 @@ func (in *installation) packageFix(need Need, packages ...string) string {
 	return "install with your system's package manager: " + names
 }
 
-// systemPackages installs what of the sandbox's packages is missing, where
+// missingOf returns the system packages that the need lacks.
+func (h *host) missingOf(need Need) []string {
+	switch need {
+	case NeedSandbox:
+		return h.missingPackages()
+	case NeedBrowser:
+		return h.missingBrowser()
+	}
+	return nil
+}
+
+// systemPackages installs what of the need's packages is missing, where
 // Proctor may: as root, on a system with apt.
-func (in *installation) systemPackages(ctx context.Context) error {
+func (in *installation) systemPackages(ctx context.Context, need Need) error {
 	apt, ok := in.lookPath("apt-get")
-	if !ok || in.euid != 0 || in.goos != "linux" || len(in.missingPackages()) == 0 {
+	if !ok || in.euid != 0 || in.goos != "linux" || len(in.missingOf(need)) == 0 {
 		return nil
 	}
 	unlock, err := in.lock(ctx, "apt")
@@ -45,7 +56,7 @@ func (in *installation) systemPackages(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	missing := in.missingPackages() // again: another set-up may have installed them
+	missing := in.missingOf(need) // again: another set-up may have installed them
 	if len(missing) == 0 {
 		return nil
 	}

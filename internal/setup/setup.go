@@ -24,11 +24,12 @@ const (
 	NeedOpenCode    Need = "opencode"     // the OpenCode client
 	NeedCopilot     Need = "copilot"      // the GitHub Copilot CLI
 	NeedCargoAgents Need = "cargo-agents" // Symposium
+	NeedBrowser     Need = "browser"      // Chromium, for the tests of the HTML report
 )
 
 // AllNeeds returns every need in the order they are set up: quick ones first.
 func AllNeeds() []Need {
-	return []Need{NeedSandbox, NeedRust, NeedClaude, NeedCodex, NeedOpenCode, NeedCopilot, NeedCargoAgents}
+	return []Need{NeedSandbox, NeedRust, NeedClaude, NeedCodex, NeedOpenCode, NeedCopilot, NeedBrowser, NeedCargoAgents}
 }
 
 // ParseNeeds reads the arguments of `proctor setup`. All unknown words are
@@ -99,8 +100,8 @@ func Install(ctx context.Context, opts Options, needs ...Need) (*Tools, error) {
 	if err != nil {
 		return nil, err
 	}
-	if slices.Contains(needs, NeedSandbox) {
-		if err := in.systemPackages(ctx); err != nil {
+	for _, need := range needs {
+		if err := in.systemPackages(ctx, need); err != nil {
 			return nil, err
 		}
 	}

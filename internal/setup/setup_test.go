@@ -25,7 +25,7 @@ func TestParseNeeds(t *testing.T) {
 	assert.Equal(t, []Need{NeedClaude, NeedSandbox}, needs)
 
 	_, err = ParseNeeds([]string{"clyde", "sandbox", "srt"})
-	assert.EqualError(t, err, `proctor setup does not know "clyde", "srt"; it knows sandbox, rust, claude, codex, opencode, copilot, cargo-agents`)
+	assert.EqualError(t, err, `proctor setup does not know "clyde", "srt"; it knows sandbox, rust, claude, codex, opencode, copilot, browser, cargo-agents`)
 
 	_, err = Locate(t.Context(), Options{Cache: t.TempDir()}, "clyde")
 	assert.ErrorContains(t, err, `does not know "clyde"`)
@@ -40,7 +40,7 @@ func TestInstallThenNothingToDo(t *testing.T) {
 	assert.Equal(t, map[string]string{
 		"node": "20.20.2", "srt": "0.0.78", "bwrap": "0.8.0", "socat": "1.7.4.4", "rg": "13.0.0",
 		"cargo": "1.95.0", "rustc": "1.95.0", "rustfmt": "1.9.0", "claude": "2.1.197", "cargo-agents": "0.5.1",
-		"codex": "0.171.0", "opencode": "1.18.33", "copilot": "1.0.102",
+		"codex": "0.171.0", "opencode": "1.18.33", "copilot": "1.0.102", "browser": "150.0.7871.100",
 	}, versions(tools))
 	assert.Equal(t, m.path("bin/fake-node"), tools.ByName[Node].Path, "the file that runs, not what PATH names")
 	assert.Equal(t, &Toolchain{
@@ -85,7 +85,7 @@ func TestLocateFindsEverythingMissing(t *testing.T) {
 	_, err := Locate(t.Context(), m.options(), AllNeeds()...)
 	var missing *MissingError
 	require.ErrorAs(t, err, &missing)
-	assert.Equal(t, `9 things to fix before this can run:
+	assert.Equal(t, `10 things to fix before this can run:
   1. node is not on PATH: Node 20.11.0 or newer is needed (needed for sandbox)
      fix: install Node 22, for example with nvm (nvm install 22) or from https://nodejs.org/en/download
   2. not on PATH: bubblewrap, socat, ripgrep (needed for sandbox)
@@ -102,7 +102,9 @@ func TestLocateFindsEverythingMissing(t *testing.T) {
      fix: proctor setup opencode
   8. copilot 1.0.102 is not installed (needed for copilot)
      fix: proctor setup copilot
-  9. cargo-agents 0.5.1 is not installed (needed for cargo-agents)
+  9. no browser on PATH: Chromium or Chrome is needed to test the HTML report (needed for browser)
+     fix: install with your system's package manager: chromium
+  10. cargo-agents 0.5.1 is not installed (needed for cargo-agents)
      fix: proctor setup cargo-agents`, missing.Error())
 	assert.NoDirExists(t, m.path("cache"), "looking leaves nothing behind")
 }

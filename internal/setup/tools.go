@@ -23,6 +23,7 @@ const (
 	OpenCode    = "opencode"
 	Copilot     = "copilot"
 	CargoAgents = "cargo-agents"
+	Browser     = "browser"
 )
 
 // A Tool is one program as it was found.
