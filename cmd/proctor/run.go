@@ -232,7 +232,11 @@ func clientFlag(fs *flag.FlagSet, o *harness.Options) {
 
 func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var suites suiteFlags
-	o, names, err := options("run", args, stderr, suites.add)
+	var again resumption
+	o, names, err := options("run", args, stderr, suites.add, again.flag)
+	if err == nil {
+		o, names, err = again.options(o, names)
+	}
 	if err != nil {
 		return exit(stderr, err, exitUsage)
 	}
@@ -257,7 +261,7 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	if err != nil {
 		return exit(stderr, err, exitUsage)
 	}
-	r, err := e.Start(ctx, tasks)
+	r, err := again.start(ctx, e, tasks)
 	if err != nil {
 		return exit(stderr, err, exitRunner)
 	}
@@ -265,6 +269,9 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 		fmt.Fprintf(stderr, "proctor: %s\n", report.Clean(note))
 	}
 	for _, b := range r.Batches() {
+		if kept := len(b.Kept()); kept > 0 {
+			fmt.Fprintf(stderr, "%s with %s: %d trials kept, %d to run\n", b.Task.Name, b.Client(), kept, len(b.Remaining()))
+		}
 		for _, d := range b.Detectable() {
 			fmt.Fprintf(stderr, "%s: %s\n", b.Task.Name, d)
 		}
@@ -293,6 +300,7 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	}
 	fmt.Fprintf(stdout, "run: %s\n", r.Dir())
 	if cause != nil {
+		fmt.Fprintf(stderr, "to go on: proctor run -resume %s\n", r.ID())
 		return exit(stderr, cause, exitRunner)
 	}
 	return code
@@ -350,10 +358,15 @@ func runBatch(ctx context.Context, b *harness.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return nil
 	}
+	rest := b.Remaining()
+	if len(rest) == 0 { // of a resumed run
+		_, err := b.Finish(nil)
+		return err
+	}
 	if err := b.Prepare(ctx); err != nil {
 		return err
 	}
-	for _, t := range b.Plan() {
+	for _, t := range rest {
 		if ctx.Err() != nil {
 			return nil
 		}
