@@ -30,6 +30,8 @@ type Batch struct {
 	rounds  int
 	plan    []plan.Trial
 	results string // results/<task>/<client>/<batch>
+	// kept are the trials of an earlier runner, in a resumed run.
+	kept []*result.Trial
 
 	// Set by Prepare.
 	space       *workspace.Batch
@@ -44,6 +46,7 @@ type Batch struct {
 	symposium     *symposiumTool
 	script        *gateway.Script
 	standIns      []string
+	checks        string // checksHash when the batch was prepared
 
 	mu        sync.Mutex
 	round     int // the last one begun
@@ -133,6 +136,9 @@ func (b *Batch) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if b.checks, err = checksHash(b.Task); err != nil {
+		return err
+	}
 	if err := b.stageClient(ctx); err != nil {
 		return err
 	}
@@ -142,9 +148,11 @@ func (b *Batch) Prepare(ctx context.Context) error {
 		}
 	}
 	if slices.ContainsFunc(e.confs, func(c plan.Configuration) bool { return c.Skills == plan.DeliverSymposium }) {
-		return b.stageSymposium(ctx)
+		if err := b.stageSymposium(ctx); err != nil {
+			return err
+		}
 	}
-	return nil
+	return b.sameStaged()
 }
 
 // openSandbox makes the batch's scratch and finds out what its launches run in and may read.

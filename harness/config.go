@@ -118,11 +118,12 @@ const (
 	formText   = `a text in quotes`
 	formNumber = `a whole number of at least 1`
 	formAmount = `a number above 0`
+	formPaths  = `a list of paths, absolute or from this file's folder, such as ["/srv/plugins"]`
 	formList   = `a list of texts, such as ["one", "two"]`
 )
 
 var configKeys = []configKey{
-	{"deny_read", formList, func(o *Options, decode func(any) error, local func(string) string) error {
+	{"deny_read", formPaths, func(o *Options, decode func(any) error, local func(string) string) error {
 		var paths []string
 		if err := decode(&paths); err != nil {
 			return err

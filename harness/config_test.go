@@ -44,7 +44,7 @@ proctor.toml:2:1: unknown key "colour"; the keys are deny_read, scratch, results
 proctor.toml:3:3: scratch must be a text in quotes
 proctor.toml:4:1: configurations must be a list of texts, such as ["one", "two"]
 proctor.toml:5:1: client must be a text in quotes
-proctor.toml:6:1: deny_read must be a list of texts, such as ["one", "two"]
+proctor.toml:6:1: deny_read must be a list of paths, absolute or from this file's folder, such as ["/srv/plugins"]
 proctor.toml:9:1: limits.files must be a whole number of at least 1
 proctor.toml:10:1: limits.disk_bytes must be a whole number of at least 1
 proctor.toml:11:1: unknown key "limits.bogus"; the keys are deny_read, scratch, results, jobs, client, model, models, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes, limits.run_max_tokens, limits.run_max_cost, limits.trial_max_tokens, limits.trial_max_cost, limits.wait_secs, endpoints.anthropic.url, endpoints.anthropic.key_file, endpoints.openai.url, endpoints.openai.key_file, prices
@@ -103,5 +103,6 @@ proctor.toml:4:3: deny_read: "$HOME/x": variables are not replaced: write the wh
 	o, err := merge(t, "deny_read = ['"+odd+"', '"+dir+"/gone']\n", Options{})
 	require.NoError(t, err, "a name that is there is one, whatever it holds")
 	e := &Engine{opts: o}
-	assert.Equal(t, []string{"deny_read: nothing is denied by " + dir + "/gone: no such file or directory"}, e.DeniedMissing())
+	assert.Equal(t, []string{dir + "/gone"}, e.MissingDenied())
+	assert.Equal(t, []string{"deny_read names " + dir + "/gone, and there is no such file or folder: nothing is denied by it"}, e.Notes())
 }

@@ -2,6 +2,9 @@ package harness
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -156,8 +159,8 @@ func copyRoots(path string) []string {
 // surveyFinding is what a result says when the look around the machine was not complete, a path
 // to deny is not there, or a stored tool had been changed.
 func (t *trial) surveyFinding() {
-	for _, line := range t.run.engine.DeniedMissing() {
-		t.find("deny_read", line)
+	for _, path := range t.run.engine.MissingDenied() {
+		t.find("deny_read", nothingDenied(path))
 	}
 	for _, line := range t.run.scratch.Replaced() {
 		t.find("store_changed", line)
@@ -165,4 +168,28 @@ func (t *trial) surveyFinding() {
 	if !t.run.Survey().Whole() {
 		t.find("survey", "the look around the machine for other copies of the evals root, of its skills and of cargo-agents was cut short; `proctor doctor -attack` looks longer")
 	}
+}
+
+// Notes are what a user should know before a run that is no reason not to start it.
+func (e *Engine) Notes() []string {
+	var out []string
+	for _, p := range e.MissingDenied() {
+		out = append(out, nothingDenied(p))
+	}
+	if e.opts.Direct {
+		out = append(out, DirectWarning)
+	}
+	return out
+}
+
+func nothingDenied(path string) string {
+	return fmt.Sprintf("deny_read names %s, and there is no such file or folder: nothing is denied by it", path)
+}
+
+// MissingDenied are the paths of deny_read where nothing is.
+func (e *Engine) MissingDenied() []string {
+	return slices.DeleteFunc(slices.Clone(e.opts.DenyRead), func(p string) bool {
+		_, err := os.Stat(p) // a link that leads nowhere denies nothing either
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }

@@ -27,14 +27,3 @@ func checkDenied(raw, path string) error {
 	}
 	return nil
 }
-
-// DeniedMissing says of each path of deny_read that is not there that nothing is denied by it. On
-// another machine of the same evals root it may be.
-func (e *Engine) DeniedMissing() (lines []string) {
-	for _, path := range e.opts.DenyRead {
-		if _, err := os.Stat(path); err != nil {
-			lines = append(lines, fmt.Sprintf("deny_read: nothing is denied by %s: %v", path, errors.Unwrap(err)))
-		}
-	}
-	return lines
-}

@@ -199,7 +199,8 @@ func (e *Engine) Rehearse(ctx context.Context, tasks []*task.Task) (*Run, error)
 	return r, nil
 }
 
-func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results string) (*Run, error) {
+// ready finds what a run of these tasks needs; the run has no folder yet.
+func (e *Engine) ready(ctx context.Context, tasks []*task.Task) (*Run, error) {
 	if len(tasks) == 0 {
 		return nil, fmt.Errorf("no task to run in %s; the tasks are: %s", e.opts.Evals, e.taskNames())
 	}
@@ -217,8 +218,59 @@ func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results st
 	if err != nil {
 		return nil, err
 	}
-	r, err := e.openRun(tools, runs)
+	return e.opened(tools)
+}
+
+// opened is a run that has no folder yet, with its scratch open.
+func (e *Engine) opened(tools *setup.Tools) (*Run, error) {
+	scratch, err := workspace.OpenScratch(e.opts.Scratch)
 	if err != nil {
+		return nil, err
+	}
+	if n := len(scratch.Dir); e.opts.Exploratory && n > maxExploratoryScratch {
+		return nil, fmt.Errorf("scratch %s: %d characters are too long for an exploratory run: the client's own sandbox keeps sockets below it, whose paths hold 107 bytes, and without them refuses every command; set PROCTOR_SCRATCH to a path of at most %d", scratch.Dir, n, maxExploratoryScratch)
+	}
+	if e.opts.Exploratory {
+		scratch = scratch.Apart()
+	}
+	return &Run{engine: e, tools: tools, scratch: scratch, spend: e.opts.spend(e.opts.MaxTokens, e.opts.MaxCost)}, nil
+}
+
+// openRun opens the scratch and makes the run's folder, which it holds.
+func (e *Engine) openRun(tools *setup.Tools, runs string) (*Run, error) {
+	r, err := e.opened(tools)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.begin(runs)
+}
+
+// begin makes the run's folder, which it holds.
+func (r *Run) begin(runs string) error {
+	id, err := newRunID()
+	if err != nil {
+		return err
+	}
+	r.dir = filepath.Join(runs, id)
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	if r.release, err = result.Hold(r.dir); err != nil {
+		return err
+	}
+	r.record = result.Run{
+		SchemaVersion: result.SchemaVersion, RunID: id, State: result.Started, StartedAt: time.Now().UTC(),
+		Proctor: version(), Jobs: r.engine.opts.Jobs,
+	}
+	return nil
+}
+
+func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results string) (*Run, error) {
+	r, err := e.ready(ctx, tasks)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.begin(runs); err != nil {
 		return nil, err
 	}
 	for _, t := range tasks {
@@ -235,36 +287,6 @@ func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results st
 	if err := r.write(); err != nil {
 		r.release()
 		return nil, err
-	}
-	return r, nil
-}
-
-// openRun opens the scratch and makes the run's folder, which it holds.
-func (e *Engine) openRun(tools *setup.Tools, runs string) (*Run, error) {
-	scratch, err := workspace.OpenScratch(e.opts.Scratch)
-	if err != nil {
-		return nil, err
-	}
-	if n := len(scratch.Dir); e.opts.Exploratory && n > maxExploratoryScratch {
-		return nil, fmt.Errorf("scratch %s: %d characters are too long for an exploratory run: the client's own sandbox keeps sockets below it, whose paths hold 107 bytes, and without them refuses every command; set PROCTOR_SCRATCH to a path of at most %d", scratch.Dir, n, maxExploratoryScratch)
-	}
-	if e.opts.Exploratory {
-		scratch = scratch.Apart()
-	}
-	id, err := newRunID()
-	if err != nil {
-		return nil, err
-	}
-	r := &Run{engine: e, tools: tools, scratch: scratch, dir: filepath.Join(runs, id), spend: e.opts.spend(e.opts.MaxTokens, e.opts.MaxCost)}
-	if err := os.MkdirAll(r.dir, 0o755); err != nil {
-		return nil, fmt.Errorf("run: %w", err)
-	}
-	if r.release, err = result.Hold(r.dir); err != nil {
-		return nil, err
-	}
-	r.record = result.Run{
-		SchemaVersion: result.SchemaVersion, RunID: id, State: result.Started, StartedAt: time.Now().UTC(),
-		Proctor: version(), Jobs: e.opts.Jobs,
 	}
 	return r, nil
 }

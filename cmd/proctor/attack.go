@@ -151,7 +151,7 @@ func printAttacks(stdout io.Writer, results []attack.Result) int {
 		}
 	}
 	tw.Flush()
-	fmt.Fprintf(stdout, "%d held, %d broken, %d could not tell, %d could not try\n", counts[attack.Held], counts[attack.Broken], counts[attack.CouldNotTell], counts[attack.NotTried])
+	fmt.Fprintf(stdout, "%d held, %d broken, %d could not tell, %d without a target on this machine\n", counts[attack.Held], counts[attack.Broken], counts[attack.CouldNotTell], counts[attack.NoTarget])
 	if counts[attack.Held] == 0 || counts[attack.Broken]+counts[attack.CouldNotTell] > 0 {
 		return exitRunner
 	}

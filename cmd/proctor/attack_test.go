@@ -42,20 +42,20 @@ func TestAttackPlan(t *testing.T) {
 
 func TestPrintAttacks(t *testing.T) {
 	result := func(client string, v attack.Verdict) attack.Result {
-		return attack.Result{Guarantee: "g", Client: client, Configuration: "c", Verdict: v, Detail: map[attack.Verdict]string{attack.NotTried: "no target here (none)"}[v]}
+		return attack.Result{Guarantee: "g", Client: client, Configuration: "c", Verdict: v, Detail: map[attack.Verdict]string{attack.NoTarget: "this machine has none (none)"}[v]}
 	}
 	for name, tt := range map[string]struct {
 		results []attack.Result
 		code    int
 		lines   string
 	}{
-		"all held":                {[]attack.Result{result("a", attack.Held)}, exitOK, "held  c  g\n1 held, 0 broken, 0 could not tell, 0 could not try\n"},
-		"what has no target":      {[]attack.Result{result("a", attack.Held), result("a", attack.NotTried)}, exitOK, "held           c  g\ncould not try  c  g\n                    no target here (none)\n1 held, 0 broken, 0 could not tell, 1 could not try\n"},
-		"nothing has one":         {[]attack.Result{result("a", attack.NotTried)}, exitRunner, ""},
-		"nothing at all":          {nil, exitRunner, "0 held, 0 broken, 0 could not tell, 0 could not try\n"},
+		"all held":                {[]attack.Result{result("a", attack.Held)}, exitOK, "held  c  g\n1 held, 0 broken, 0 could not tell, 0 without a target on this machine\n"},
+		"what has no target":      {[]attack.Result{result("a", attack.Held), result("a", attack.NoTarget)}, exitOK, "held       c  g\nno target  c  g\n                this machine has none (none)\n1 held, 0 broken, 0 could not tell, 1 without a target on this machine\n"},
+		"nothing has one":         {[]attack.Result{result("a", attack.NoTarget)}, exitRunner, ""},
+		"nothing at all":          {nil, exitRunner, "0 held, 0 broken, 0 could not tell, 0 without a target on this machine\n"},
 		"one broken":              {[]attack.Result{result("a", attack.Held), result("a", attack.Broken)}, exitRunner, ""},
 		"one not told":            {[]attack.Result{result("a", attack.Held), result("a", attack.CouldNotTell)}, exitRunner, ""},
-		"two clients, each named": {[]attack.Result{result("a", attack.Held), result("b", attack.Held)}, exitOK, "held  a  c  g\nheld  b  c  g\n2 held, 0 broken, 0 could not tell, 0 could not try\n"},
+		"two clients, each named": {[]attack.Result{result("a", attack.Held), result("b", attack.Held)}, exitOK, "held  a  c  g\nheld  b  c  g\n2 held, 0 broken, 0 could not tell, 0 without a target on this machine\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder

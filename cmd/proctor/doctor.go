@@ -91,8 +91,8 @@ func checkMachine(ctx context.Context, o harness.Options, stdout io.Writer) int 
 		bad(err.Error(), "")
 	} else {
 		fmt.Fprintf(stdout, "ok       evals root %s, %d tasks\n", e.Options().Evals, len(e.Tasks()))
-		for _, line := range e.DeniedMissing() {
-			fmt.Fprintf(stdout, "warning  %s\n", report.Clean(line))
+		for _, p := range e.MissingDenied() {
+			bad("deny_read names "+p+", and there is no such file or folder", "mend the path in proctor.toml, or take it out")
 		}
 		note, err := e.Model()
 		if err != nil {

@@ -232,7 +232,11 @@ func clientFlag(fs *flag.FlagSet, o *harness.Options) {
 
 func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var suites suiteFlags
-	o, names, err := options("run", args, stderr, suites.add)
+	var again resumption
+	o, names, err := options("run", args, stderr, suites.add, again.flag)
+	if err == nil {
+		o, names, err = again.options(o, names)
+	}
 	if err != nil {
 		return exit(stderr, err, exitUsage)
 	}
@@ -257,17 +261,17 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	if err != nil {
 		return exit(stderr, err, exitUsage)
 	}
-	r, err := e.Start(ctx, tasks)
+	r, err := again.start(ctx, e, tasks)
 	if err != nil {
 		return exit(stderr, err, exitRunner)
 	}
-	if e.Options().Direct {
-		fmt.Fprintf(stderr, "proctor: %s\n", harness.DirectWarning)
-	}
-	for _, line := range e.DeniedMissing() {
-		fmt.Fprintf(stderr, "proctor: warning: %s\n", report.Clean(line))
+	for _, note := range e.Notes() {
+		fmt.Fprintf(stderr, "proctor: %s\n", report.Clean(note))
 	}
 	for _, b := range r.Batches() {
+		if kept := len(b.Kept()); kept > 0 {
+			fmt.Fprintf(stderr, "%s with %s: %d trials kept, %d to run\n", b.Task.Name, b.Client(), kept, len(b.Remaining()))
+		}
 		for _, d := range b.Detectable() {
 			fmt.Fprintf(stderr, "%s: %s\n", b.Task.Name, d)
 		}
@@ -296,6 +300,7 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	}
 	fmt.Fprintf(stdout, "run: %s\n", r.Dir())
 	if cause != nil {
+		fmt.Fprintf(stderr, "to go on: proctor run -resume %s\n", r.ID())
 		return exit(stderr, cause, exitRunner)
 	}
 	return code
@@ -315,21 +320,16 @@ func printEvent(w io.Writer, ev harness.Event, withClient bool) {
 
 // gate is a batch's exit code: a regression task must pass all, and something must be measured.
 func gate(b *result.Benchmark, stderr io.Writer) int {
-	eligible := 0
-	for _, c := range b.Configurations {
-		eligible += c.Eligible
-	}
-	if eligible == 0 {
-		fmt.Fprintf(stderr, "proctor: %s: nothing was measured: no trial is eligible\n", b.Task)
-		return exitRunner
-	}
-	if b.Kind == string(task.Regression) {
-		if all := b.Configurations[plan.WithSymposium].PassAll; all == nil || !*all {
-			fmt.Fprintf(stderr, "proctor: %s: the regression task did not pass in all %s trials\n", b.Task, plan.WithSymposium)
-			return exitGated
+	code := exitOK
+	for _, g := range result.Gate(b, b.Kind == string(task.Regression), plan.WithSymposium) {
+		fmt.Fprintf(stderr, "proctor: %s: %s\n", b.Task, g.Text)
+		if g.Infrastructure {
+			code = exitRunner
+		} else {
+			code = max(code, exitGated)
 		}
 	}
-	return exitOK
+	return code
 }
 
 // runBatches runs batches side by side, each one's trials in order. A broken runner stops all.
@@ -358,10 +358,15 @@ func runBatch(ctx context.Context, b *harness.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return nil
 	}
+	rest := b.Remaining()
+	if len(rest) == 0 { // of a resumed run
+		_, err := b.Finish(nil)
+		return err
+	}
 	if err := b.Prepare(ctx); err != nil {
 		return err
 	}
-	for _, t := range b.Plan() {
+	for _, t := range rest {
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -185,6 +185,9 @@ func stateOf(run *result.Run) string {
 
 func showTasks(dir string, run *result.Run, stdout io.Writer) error {
 	fmt.Fprintf(stdout, "run %s: %s\n", run.RunID, stateOf(run))
+	for _, again := range run.Resumed {
+		fmt.Fprintf(stdout, "resumed %s: %d trials kept, %d to run\n", again.At.Format("2006-01-02 15:04:05"), again.Kept, again.Run)
+	}
 	for _, b := range run.Batches {
 		fmt.Fprintf(stdout, "%s with %s: %s\n", report.Clean(b.Task.Name), report.Clean(b.Client), report.Clean(b.Results))
 		if b.Model.Kind != "" {
@@ -205,6 +208,9 @@ func showTasks(dir string, run *result.Run, stdout io.Writer) error {
 		if err := tw.Flush(); err != nil {
 			return err
 		}
+	}
+	if run.State == result.Finished && run.Cause != "" {
+		fmt.Fprintf(stdout, "to go on: proctor run -resume %s\n", report.Clean(run.RunID))
 	}
 	return nil
 }

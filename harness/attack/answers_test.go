@@ -92,9 +92,9 @@ func TestListTellsWhatIsNotThere(t *testing.T) {
 			out = append(out, a.guarantee)
 		}
 		for _, r := range not {
-			assert.Equal(t, NotTried, r.Verdict)
+			assert.Equal(t, NoTarget, r.Verdict)
 			assert.Equal(t, configuration, r.Configuration)
-			assert.Regexp(t, `^no target here \(.+\)$`, r.Detail, r.Guarantee)
+			assert.Regexp(t, `^this machine has none \(.+\)$`, r.Detail, r.Guarantee)
 			out = append(out, "not: "+r.Guarantee)
 		}
 		return out

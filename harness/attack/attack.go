@@ -32,8 +32,8 @@ const (
 	Held         Verdict = "held"
 	Broken       Verdict = "broken"
 	CouldNotTell Verdict = "could not tell"
-	// NotTried: this machine has nothing the attack could be made on.
-	NotTried Verdict = "could not try"
+	// NoTarget: this machine has nothing the attack could be made on.
+	NoTarget Verdict = "no target"
 )
 
 // Result is one guarantee's answer.

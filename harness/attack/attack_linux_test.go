@@ -99,7 +99,7 @@ func allHold(t *testing.T) {
 	results, err := new(Session).Run(t.Context(), p.batch, configurations)
 	require.NoError(t, err)
 	for _, r := range results {
-		if r.Verdict == NotTried && mayLack[r.Guarantee] {
+		if r.Verdict == NoTarget && mayLack[r.Guarantee] {
 			continue
 		}
 		assert.Equal(t, Held, r.Verdict, "%s: %s: %s", r.Configuration, r.Guarantee, r.Detail)
@@ -142,7 +142,7 @@ func TestAPolicyThatLetsThroughIsNoticed(t *testing.T) {
 	}
 	p := newPlace(t, plan.Baseline)
 	run := func(l *sandbox.Launch) string { return filepath.Dir(l.Dir) }
-	home := []string{"cargo-agents is not on PATH", "no installed cargo-agents can be read or run by its path", "no cargo-agents anywhere on this machine can be read or run", "a copy of cargo-agents under another name in your home cannot be run",
+	home := []string{"cargo-agents is not on PATH", "no installed cargo-agents can be read or run by its path", "no cargo-agents is anywhere in sight", "a copy of cargo-agents under another name in your home cannot be run",
 		"your home cannot be read", "your home cannot be read through links", "your home cannot be read through /proc", "your home cannot be written"}
 	// Guarantees that do not hang together are taken away at once: a launch for each takes minutes.
 	for name, tt := range map[string]struct {
@@ -163,7 +163,7 @@ func TestAPolicyThatLetsThroughIsNoticed(t *testing.T) {
 			func(l *sandbox.Launch, at map[string]string) {
 				l.Policy.AllowRead = append(l.Policy.AllowRead, p.evals, at["RESULTS"], at["SIBLING"], at["BATCH"], at["SHAREDTMP"])
 				l.Env["OLDPWD"] = p.evals
-			}, []string{"hidden checks cannot be read", "solutions and tasks cannot be read", "hidden checks of all tasks are nowhere while the agent runs", "solutions of all tasks are nowhere", "no copy of a skill of any task can be read outside the trial's own folders",
+			}, []string{"hidden checks cannot be read", "the solution and the task cannot be read", "no task's hidden checks are anywhere in sight while the agent runs", "no task's solution is anywhere in sight", "no copy of a task's skills can be read outside its own folders",
 				"results cannot be read or written", "other trials of the batch cannot be read or written", "other batches cannot be read",
 				"the machine's temporary folder cannot be read", "no environment variable tells of you or of the task"}},
 	} {
@@ -280,7 +280,7 @@ exec 200<"$(ls -td ` + sandbox.Quote(home) + `/.` + ownPrefix() + `*/secret | he
 			broken: []string{
 				"processes outside cannot be seen", "no command line tells what is denied, or of you", "no process outlives the trial",
 				"unix sockets of other programs cannot be reached", "your ssh agent, message buses, docker and keyring services cannot be reached",
-				"no installed cargo-agents can be read or run by its path", "no cargo-agents anywhere on this machine can be read or run", "a copy of cargo-agents under another name in your home cannot be run",
+				"no installed cargo-agents can be read or run by its path", "no cargo-agents is anywhere in sight", "a copy of cargo-agents under another name in your home cannot be run",
 				"your home cannot be read", "your home cannot be read through links", "your home cannot be read through /proc", "the machine's temporary folder cannot be read"}},
 		"no filter on namespaces, mounts and sockets, and root's capabilities": {
 			cases: without(`"--seccomp 8 "*`, 1) + without(`"--cap-drop ALL --unshare-user"`, 2), broken: []string{

@@ -9,17 +9,17 @@ import (
 
 // list is every attack on one configuration for which this machine has a target, and an answer for
 // each that has none. vars are the targets, which targets.prelude gives the scripts as variables.
-func list(configuration string, vars map[string]string) (out []attack, notTried []Result) {
+func list(configuration string, vars map[string]string) (out []attack, without []Result) {
 	for _, a := range all() {
 		switch {
 		case !a.isFor(configuration):
 		case a.needs != "" && vars[a.needs] == "":
-			notTried = append(notTried, Result{Guarantee: a.guarantee, Configuration: configuration, Verdict: NotTried, Detail: fmt.Sprintf("no target here (%s)", absent[a.needs])})
+			without = append(without, Result{Guarantee: a.guarantee, Configuration: configuration, Verdict: NoTarget, Detail: fmt.Sprintf("this machine has none (%s)", absent[a.needs])})
 		default:
 			out = append(out, a)
 		}
 	}
-	return out, notTried
+	return out, without
 }
 
 func (a attack) isFor(configuration string) bool {
@@ -71,7 +71,7 @@ for p in /proc/[0-9]* /proc/self; do grep -o "$CANARY" "$p/fd/$HELD" && echo "th
 	{guarantee: "your home cannot be written", script: `true >"$HOMEDIR/written" && echo "wrote $HOMEDIR/written"`},
 
 	{guarantee: "hidden checks cannot be read", script: `grep -l "" "$EVALS"/tasks/*/checks/*`},
-	{guarantee: "solutions and tasks cannot be read", script: `
+	{guarantee: "the solution and the task cannot be read", script: `
 grep -rl "" "$EVALS"/tasks/*/task.toml "$EVALS"/tasks/*/solution "$EVALS"/proctor.toml
 ls "$EVALS" | grep -x tasks`},
 	{guarantee: "results cannot be read or written", script: `

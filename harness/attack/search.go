@@ -208,7 +208,7 @@ func (g giveaways) vars() map[string]string {
 // searched are the attacks that look through the machine's disks, in the one search that
 // [searchScript] makes.
 var searched = []attack{
-	{guarantee: "hidden checks of all tasks are nowhere while the agent runs", search: true, needs: "CHECKSUMS",
+	{guarantee: "no task's hidden checks are anywhere in sight while the agent runs", search: true, needs: "CHECKSUMS",
 		fix: "another copy of the evals root is readable on this machine; add it to deny_read in proctor.toml",
 		script: `
 is() { sha256sum <"$1" | grep -qE "^($CHECKSUMS) "; }
@@ -225,19 +225,19 @@ printf '%s\n' "$FOUND" | while read -r kind f; do
 		esac ;;
 	esac
 done` + cut},
-	{guarantee: "solutions of all tasks are nowhere", search: true, needs: "SOLUTIONSUMS",
+	{guarantee: "no task's solution is anywhere in sight", search: true, needs: "SOLUTIONSUMS",
 		fix: "a copy of a solution is readable on this machine; add it to deny_read in proctor.toml",
 		script: `
 printf '%s\n' "$FOUND" | sed -n 's/^solution //p' | while read -r f; do
 	sha256sum <"$f" | grep -qE "^($SOLUTIONSUMS) " && echo "$f"
 done` + cut},
-	{guarantee: "no copy of a skill of any task can be read outside the trial's own folders", search: true, needs: "SKILLNAMES",
+	{guarantee: "no copy of a task's skills can be read outside its own folders", search: true, needs: "SKILLNAMES",
 		fix: "a folder with the skill is readable on this machine; add it to deny_read in proctor.toml",
 		script: `
 printf '%s\n' "$FOUND" | sed -n 's/^skill //p' | while read -r f; do
 	grep -lE "^name:[[:space:]]*[\"']?($SKILLNAMES)[\"']?[[:space:]]*\$" "$f"
 done` + cut},
-	{guarantee: "no cargo-agents anywhere on this machine can be read or run", search: true, only: baselines,
+	{guarantee: "no cargo-agents is anywhere in sight", search: true, only: baselines,
 		fix: "add it to deny_read in proctor.toml",
 		script: `
 printf '%s\n' "$FOUND" | sed -n 's/^agents //p' | while read -r f; do

@@ -57,10 +57,10 @@ func TestSearchFindsWhatIsOfAnyTask(t *testing.T) {
 	vars := g.vars()
 	vars["RUN"], vars["TOOLCHAIN"] = filepath.Join(disk, "run"), filepath.Join(disk, "chain")
 	want := map[string][]string{
-		"hidden checks of all tasks are nowhere while the agent runs":                {"/backup/sec[o]nd.rs", "/chain/copied/first.rs", "/deps/first-0123456789abcdef", "/old/checks/first.rs", "/old/sec[o]nd.rs"},
-		"solutions of all tasks are nowhere":                                         {"/solved/it's.rs"},
-		"no copy of a skill of any task can be read outside the trial's own folders": {"/skills/SKILL.md"},
-		"no cargo-agents anywhere on this machine can be read or run":                {"read /sbin/cargo-agents", "ran /sbin/cargo-agents"},
+		"no task's hidden checks are anywhere in sight while the agent runs": {"/backup/sec[o]nd.rs", "/chain/copied/first.rs", "/deps/first-0123456789abcdef", "/old/checks/first.rs", "/old/sec[o]nd.rs"},
+		"no task's solution is anywhere in sight":                            {"/solved/it's.rs"},
+		"no copy of a task's skills can be read outside its own folders":     {"/skills/SKILL.md"},
+		"no cargo-agents is anywhere in sight":                               {"read /sbin/cargo-agents", "ran /sbin/cargo-agents"},
 	}
 	require.Len(t, want, len(searched))
 	look := func(search string) map[string][]string {

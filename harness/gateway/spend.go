@@ -64,6 +64,22 @@ func (s *Spend) add(model string, counted, charged Usage) {
 	s.cost += price.cost(charged) - price.cost(counted)
 }
 
+// Before adds what trials of an earlier runner used, in tokens and US dollars; nil where it is not known.
+func (s *Spend) Before(tokens *int64, cost *float64) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if tokens != nil && *tokens > 0 {
+		s.tokens += *tokens
+	}
+	if cost != nil && *cost > 0 {
+		s.cost += *cost
+		s.turns++
+	}
+}
+
 // Over is nil below the limits, else an error that wraps ErrMaxTokens or ErrMaxCost.
 func (s *Spend) Over() error {
 	if s == nil {

@@ -18,10 +18,20 @@ type Run struct {
 	RunMode RunMode      `json:"run_mode,omitempty"`
 	Config  *SuiteConfig `json:"config,omitempty"`
 	Batches []Batch      `json:"batches"`
+	// Resumed are the times the run was taken up again.
+	Resumed []Resumption `json:"resumed,omitempty"`
 	// Summary is what several tasks say together, for each configuration; see Summarize.
 	Summary []Summary `json:"summary,omitempty"`
 
 	strays strays // fields of a newer writer
+}
+
+// Resumption says how many trials an earlier runner had brought to an end when the run was taken up
+// again, and how many were to be run then.
+type Resumption struct {
+	At   time.Time `json:"at"`
+	Kept int       `json:"kept"`
+	Run  int       `json:"run"`
 }
 
 // Batch is all trials of one task with one client.
