@@ -113,7 +113,7 @@ func (f *Forward) Turn(ctx context.Context, r *Request) (*Turn, error) {
 		t.Refused, t.Stop = false, over
 		return t, nil
 	}
-	body, stripped, err := strip(r.Dialect, r.Raw)
+	body, stripped, err := strip(r.Dialect, r.Model, r.Raw)
 	if err != nil {
 		return refusal(http.StatusBadRequest, "invalid_request_error", err.Error()), nil
 	}

@@ -227,6 +227,9 @@ func TestForwardRefuses(t *testing.T) {
 		"image by URL":       {"the-model", `{"type":"image","source":{"type":"url","url":"https://x/?leak"}}`, true},
 		"in a tool's result": {"the-model", `{"type":"tool_result","tool_use_id":"1","content":[{"type":"image","source":{"type":"url","url":"https://x"}}]}`, true},
 		"key of other case":  {"the-model", `{"type":"image","source":{"type":"url","url":"https://x"},"Source":{"type":"base64"}}`, true},
+		"in a document":      {"the-model", `{"type":"document","source":{"type":"content","content":[{"type":"image","source":{"type":"url","url":"https://x"}}]}}`, true},
+		"very deep":          {"the-model", strings.Repeat(`{"content":[`, 20) + `{"type":"image","source":{"type":"url","url":"https://x"}}` + strings.Repeat(`]}`, 20), true},
+		"text in a result":   {"the-model", `{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"hi"}]}`, false},
 		"stored file":        {"the-model", `{"type":"document","source":{"type":"file","file_id":"f"}}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -244,6 +247,26 @@ func TestForwardRefuses(t *testing.T) {
 			assert.Equal(t, 1, g.Summary().Refused)
 		})
 	}
+	// The checked model is the one the endpoint is asked for, however the body spells it.
+	for name, body := range map[string]string{
+		"a model in two cases":  `{"model":"an-expensive-model","Model":"the-model","messages":[{"role":"user","content":"hi"}]}`,
+		"a model in none":       `{"model":"an-expensive-model","MODEL":"","messages":[{"role":"user","content":"hi"}]}`,
+		"no model":              `{"messages":[{"role":"user","content":"hi"}]}`,
+		"models to fall back":   `{"model":"the-model","models":["an-expensive-model"],"fallbacks":["an-expensive-model"],"messages":[{"role":"user","content":"hi"}]}`,
+		"tools in another case": `{"model":"the-model","Tools":[{"type":"web_search_20250305","name":"w"}],"tool\u017f":[{"type":"web_search_20250305","name":"w"}],"messages":[{"role":"user","content":"hi"}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newFakeEndpoint(t, func(_ int, w http.ResponseWriter, _ []byte) { writeMessages(w, "1", &Request{}, textTurn("ok"), false) })
+			g, _, _ := forwarding(t, e.URL)
+			assert.Equal(t, 200, post(t, g, "/v1/messages", []byte(body)).StatusCode)
+			require.Len(t, e.bodies, 1)
+			assert.JSONEq(t, `{"model":"the-model","messages":[{"role":"user","content":"hi"}]}`, e.bodies[0])
+		})
+	}
+	t.Run("a picture of a screen", func(t *testing.T) {
+		assert.True(t, fetches([]byte(`{"input":[{"type":"computer_call_output","output":{"type":"computer_screenshot","image_url":"https://x"}}]}`)))
+		assert.False(t, fetches([]byte(`{"input":[{"type":"computer_call_output","output":{"type":"computer_screenshot","image_url":"data:,"}}]}`)))
+	})
 	t.Run("image_url", func(t *testing.T) {
 		for url, want := range map[string]bool{`"data:image/png;base64,AA"`: false, `"https://x"`: true, `{"url":"https://x"}`: true, `{"url":"data:,"}`: false} {
 			body := fmt.Sprintf(`{"input":[{"type":"message","content":[{"type":"input_image","image_url":%s}]}]}`, url)
@@ -298,13 +321,13 @@ func TestStrip(t *testing.T) {
 		"usage asked for":    {DialectChat, `{"stream":true,"plugins":[1]}`, `{"stream":true,"stream_options":{"include_usage":true}}`, "plugins"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, gone, err := strip(tt.dialect, []byte(tt.in))
+			got, gone, err := strip(tt.dialect, "", []byte(tt.in))
 			require.NoError(t, err)
 			assert.JSONEq(t, tt.want, string(got))
 			assert.Equal(t, tt.gone, strings.Join(gone, " "))
 		})
 	}
-	_, _, err := strip(DialectMessages, []byte(`{"tools":{}}`))
+	_, _, err := strip(DialectMessages, "", []byte(`{"tools":{}}`))
 	assert.Error(t, err)
 }
 

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -23,13 +26,30 @@ var reaching = []string{
 	"mcp_servers", "container", // Messages: remote MCP, code execution
 	"web_search_options", "plugins", // Chat Completions, and hosts that speak it
 	"prompt", // Responses: a stored prompt brings tools of its own
+	// Not counted here, as it goes on at the provider behind the answer.
+	"background",
+	// Another model than the one that was checked, on hosts that choose one.
+	"models", "fallbacks", "route",
 }
 
-// strip returns the body without what runs at the provider, and the names of what it took out.
-func strip(dialect string, raw []byte) (body []byte, stripped []string, err error) {
+var fieldWord = regexp.MustCompile(`^[a-z0-9_]+$`)
+
+// strip returns the body without what runs at the provider, and the names of what it took out. The body asks for model,
+// which is the one that was checked: the words of a dialect are lower case, and a host that reads "Model" as well, as
+// Go's decoder does, must not find another there.
+func strip(dialect, model string, raw []byte) (body []byte, stripped []string, err error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !fieldWord.MatchString(name) {
+			delete(fields, name)
+			stripped = append(stripped, toolWord(name, ""))
+		}
+	}
+	if model != "" {
+		fields["model"] = encodeJSON(model)
 	}
 	for _, name := range reaching {
 		if v, ok := fields[name]; ok && string(v) != "null" {
@@ -175,12 +195,20 @@ func fetches(raw []byte) bool {
 	return fetchesIn(body["input"], 0) || fetchesIn(body["system"], 0)
 }
 
-// fetchesIn looks at an array of parts; parts may hold parts, as a tool's result does. Arguments of tools are not parts.
+// maxParts is how deep parts stand in parts: no client goes beyond three.
+const maxParts = 8
+
+// fetchesIn looks at an array of parts, or at one; parts may hold parts, as a tool's result and a document do. Arguments
+// of tools are not parts. What is too deep to be looked at may fetch.
 func fetchesIn(raw json.RawMessage, depth int) bool {
-	if depth > 4 {
-		return false
+	parts := arrayOf(raw)
+	if objectOf(raw) != nil {
+		parts = []json.RawMessage{raw}
 	}
-	for _, raw := range arrayOf(raw) {
+	if depth > maxParts {
+		return len(parts) > 0
+	}
+	for _, raw := range parts {
 		p := objectOf(raw)
 		source := stringOf(objectOf(p["source"])["type"])
 		if source == "url" || source == "file" {
@@ -200,7 +228,7 @@ func fetchesIn(raw json.RawMessage, depth int) bool {
 				return true
 			}
 		}
-		if fetchesIn(p["content"], depth+1) || fetchesIn(p["output"], depth+1) {
+		if fetchesIn(p["content"], depth+1) || fetchesIn(p["output"], depth+1) || fetchesIn(p["source"], depth+1) {
 			return true
 		}
 	}

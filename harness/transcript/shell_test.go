@@ -153,6 +153,15 @@ func TestShellLoadsByResult(t *testing.T) {
 		{"cat .claude/skills/*/SKILL.md", StatusOK, frontA, LoadLoaded},
 		{"cat .claude/skills/{b,a}/SKILL.md", StatusOK, "---\nname: b\n---\n" + frontA, LoadLoaded},
 		{"find . -name SKILL.md -exec cat {} +", StatusOK, frontA, LoadUnclear},
+		// Nothing here names the skill's file, and its front matter stands in the output all the same.
+		{"find . -type f | xargs cat", StatusOK, frontA, LoadUnclear},
+		{"grep -rh '' .claude", StatusOK, "x\n" + frontA, LoadUnclear},
+		{"cat $(git ls-files '*.md')", StatusOK, frontA, LoadUnclear},
+		{"./show.sh", StatusOK, frontA, LoadUnclear},
+		{"./show.sh", StatusOK, "---\nname: not-listed\n---\n", ""},
+		{"./show.sh", StatusOK, "name: a\n", ""},
+		{"cat docs/SKILL.md", StatusOK, frontA, ""}, // a copy elsewhere
+		{"cat docs/SKILL.md | head -5 && ls", StatusOK, frontA, ""},
 		{"awk 1 .claude/skills/a/SKILL.md", StatusOK, frontA, LoadLoaded},
 		{"awk 1 .claude/skills/a/SKILL.md", StatusOK, "", ""},
 		{"nl .claude/skills/a/SKILL.md 2>/dev/null; ls", StatusOK, "     1\t---\n     2\tname: a\n     3\t---", LoadLoaded},

@@ -53,7 +53,7 @@ const maxJudged = 4 << 20
 func (r SkillRoots) ShellLoads(scan ShellScan, known []string, status Status, output string) []SkillLoad {
 	if !slices.ContainsFunc(scan.Reads, func(read ShellRead) bool { return r.concerns(read) }) &&
 		!slices.ContainsFunc(scan.Opaque, func(o OpaqueText) bool { return len(r.mentioned(o)) > 0 }) {
-		return []SkillLoad{} // most commands: their output need not be looked at
+		return unnamed(scan, known, output) // most commands
 	}
 	output = output[:min(len(output), maxJudged)]
 	seen := evidence{shown: frontMatter(output), failures: readFailures(output), silent: strings.TrimSpace(output) == ""}
@@ -102,6 +102,22 @@ func (r SkillRoots) ShellLoads(scan ShellScan, known []string, status Status, ou
 	loads := make([]SkillLoad, 0, len(order))
 	for _, skill := range order {
 		loads = append(loads, SkillLoad{Skill: skill, State: states[skill], How: "shell"})
+	}
+	return loads
+}
+
+// unnamed is what a command that names no skill's file may have read all the
+// same, as "grep -r . .claude" and "find -type f | xargs cat" do: a listed
+// skill's front matter stands in the output of something not interpreted.
+func unnamed(scan ShellScan, known []string, output string) []SkillLoad {
+	loads := []SkillLoad{}
+	if len(scan.Opaque) == 0 || len(known) == 0 {
+		return loads
+	}
+	for _, skill := range frontMatter(output[:min(len(output), maxJudged)]) {
+		if slices.Contains(known, skill) && !slices.ContainsFunc(loads, func(l SkillLoad) bool { return l.Skill == skill }) {
+			loads = append(loads, SkillLoad{Skill: skill, State: LoadUnclear, How: "shell"})
+		}
 	}
 	return loads
 }
