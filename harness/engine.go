@@ -20,6 +20,7 @@ import (
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/workspace"
+	"github.com/proctor-evals/proctor/internal/redact"
 	"github.com/proctor-evals/proctor/internal/setup"
 )
 
@@ -167,6 +168,7 @@ type Run struct {
 	// rehearsal is the folder that holds the records of a rehearsal, else "".
 	rehearsal string
 	spend     *gateway.Spend // of all its trials, by the wire
+	secrets   *redact.Set    // that nothing kept may hold
 	release   func()
 
 	deniedOnce sync.Once
@@ -225,7 +227,7 @@ func (e *Engine) ready(ctx context.Context, tasks []*task.Task) (*Run, error) {
 	if n := len(scratch.Dir); e.opts.Exploratory && n > maxExploratoryScratch {
 		return nil, fmt.Errorf("scratch %s: %d characters are too long for an exploratory run: the client's own sandbox keeps sockets below it, whose paths hold 107 bytes, and without them refuses every command; set PROCTOR_SCRATCH to a path of at most %d", scratch.Dir, n, maxExploratoryScratch)
 	}
-	return &Run{engine: e, tools: tools, scratch: scratch, spend: e.opts.spend(e.opts.MaxTokens, e.opts.MaxCost)}, nil
+	return &Run{engine: e, tools: tools, scratch: scratch, secrets: e.opts.secrets(os.Environ()), spend: e.opts.spend(e.opts.MaxTokens, e.opts.MaxCost)}, nil
 }
 
 func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results string) (*Run, error) {
@@ -329,7 +331,7 @@ func (r *Run) update(batch int, name string, change func(*result.PlannedTrial)) 
 func (r *Run) write() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return result.Write(r.dir, result.RunFile, r.record)
+	return result.WriteClean(r.dir, result.RunFile, r.record, r.secrets.Clean)
 }
 
 // newRunID sorts by time: 20260131-235959-1a2b3c4d5e6f.
