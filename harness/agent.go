@@ -72,6 +72,10 @@ func (t *trial) setup(trialCtx context.Context) error {
 		}
 	}
 	t.before = t.snapshot()
+	// After all was copied: what was changed meanwhile is seen.
+	if err := t.unchanged(); err != nil {
+		return err
+	}
 	return context.Cause(ctx)
 }
 
@@ -249,7 +253,11 @@ func (t *trial) keepEvidence() error {
 	if t.submission, err = t.space.Capture(filepath.Join(t.dir, "submission")); err != nil {
 		return err
 	}
-	t.rec.Submission = &result.Submission{LeftOut: append([]treecopy.Entry{}, t.submission.Report.Skipped...)}
+	hash, err := treecopy.Hash(t.submission.Dir, treecopy.Options{})
+	if err != nil {
+		return fmt.Errorf("keep the submission: %w", err)
+	}
+	t.rec.Submission = &result.Submission{LeftOut: append([]treecopy.Entry{}, t.submission.Report.Skipped...), SHA256: hash}
 	for _, s := range t.submission.Report.Skipped {
 		t.find("submission_entry", fmt.Sprintf("%q is %s and was not kept", s.Path, s.Kind.Phrase()))
 	}

@@ -46,6 +46,7 @@ type Batch struct {
 	symposium     *symposiumTool
 	script        *gateway.Script
 	standIns      []string
+	checks        string // checksHash when the batch was prepared
 
 	mu        sync.Mutex
 	round     int // the last one begun
@@ -133,6 +134,9 @@ func (b *Batch) Prepare(ctx context.Context) error {
 	}
 	err := b.openSandbox()
 	if err != nil {
+		return err
+	}
+	if b.checks, err = checksHash(b.Task); err != nil {
 		return err
 	}
 	if err := b.stageClient(ctx); err != nil {

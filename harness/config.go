@@ -102,16 +102,21 @@ const (
 	formText   = `a text in quotes`
 	formNumber = `a whole number of at least 1`
 	formAmount = `a number above 0`
+	formPaths  = `a list of paths, absolute or from this file's folder, such as ["/srv/plugins"]; ~ and patterns (*, ?, [) are not expanded`
 	formList   = `a list of texts, such as ["one", "two"]`
 )
 
 var configKeys = []configKey{
-	{"deny_read", formList, func(o *Options, decode func(any) error, local func(string) string) error {
+	{"deny_read", formPaths, func(o *Options, decode func(any) error, local func(string) string) error {
 		var paths []string
 		if err := decode(&paths); err != nil {
 			return err
 		}
 		for _, p := range paths {
+			// Neither is expanded: a pattern would deny nothing, and say so nowhere.
+			if p == "" || strings.HasPrefix(p, "~") || strings.ContainsAny(p, "*?[") {
+				return errors.New("no path")
+			}
 			o.DenyRead = append(o.DenyRead, local(p))
 		}
 		return nil

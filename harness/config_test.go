@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -44,7 +45,7 @@ proctor.toml:2:1: unknown key "colour"; the keys are deny_read, scratch, results
 proctor.toml:3:3: scratch must be a text in quotes
 proctor.toml:4:1: configurations must be a list of texts, such as ["one", "two"]
 proctor.toml:5:1: client must be a text in quotes
-proctor.toml:6:1: deny_read must be a list of texts, such as ["one", "two"]
+proctor.toml:6:1: deny_read must be a list of paths, absolute or from this file's folder, such as ["/srv/plugins"]; ~ and patterns (*, ?, [) are not expanded
 proctor.toml:9:1: limits.files must be a whole number of at least 1
 proctor.toml:10:1: limits.disk_bytes must be a whole number of at least 1
 proctor.toml:11:1: unknown key "limits.bogus"; the keys are deny_read, scratch, results, jobs, client, model, models, configurations, limits.output_bytes, limits.disk_bytes, limits.files, limits.processes, limits.memory_bytes, limits.run_max_tokens, limits.run_max_cost, limits.trial_max_tokens, limits.trial_max_cost, limits.wait_secs, endpoints.anthropic.url, endpoints.anthropic.key_file, endpoints.openai.url, endpoints.openai.key_file, prices
@@ -80,4 +81,16 @@ limits = {output_bytes = 10, disk_bytes = 20, files = 30, processes = 40, memory
 	assert.Equal(t, given, o)
 
 	require.NoError(t, new(Options).mergeFile(filepath.Join(t.TempDir(), ConfigFile)), "no file, no problem")
+}
+
+// What would deny nothing is refused, or told.
+func TestDenyRead(t *testing.T) {
+	for _, p := range []string{"~/private", "/opt/*", "a?", "x[1]", ""} {
+		_, err := merge(t, fmt.Sprintf("deny_read = [%q]", p), Options{})
+		require.ErrorContains(t, err, "proctor.toml:1:1: deny_read must be", p)
+	}
+	there := t.TempDir()
+	e := &Engine{opts: Options{DenyRead: []string{there, filepath.Join(there, "missing")}}}
+	assert.Equal(t, []string{filepath.Join(there, "missing")}, e.MissingDenied())
+	assert.Equal(t, []string{"deny_read names " + filepath.Join(there, "missing") + ", and there is no such file or folder: nothing is denied by it"}, e.Notes())
 }

@@ -1,6 +1,9 @@
 package harness
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,4 +136,24 @@ func (t *trial) surveyFinding() {
 	if !t.run.Survey().Whole() {
 		t.find("survey", "the look around the machine for other copies of the evals root, of its skills and of cargo-agents was cut short; `proctor doctor -attack` looks longer")
 	}
+}
+
+// Notes are what a user should know before a run that is no reason not to start it.
+func (e *Engine) Notes() []string {
+	var out []string
+	for _, p := range e.MissingDenied() {
+		out = append(out, fmt.Sprintf("deny_read names %s, and there is no such file or folder: nothing is denied by it", p))
+	}
+	if e.opts.Direct {
+		out = append(out, DirectWarning)
+	}
+	return out
+}
+
+// MissingDenied are the paths of deny_read where nothing is.
+func (e *Engine) MissingDenied() []string {
+	return slices.DeleteFunc(slices.Clone(e.opts.DenyRead), func(p string) bool {
+		_, err := os.Lstat(p)
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }

@@ -53,12 +53,29 @@ func readBatch(dir, runDir string) (*batchRecords, error) {
 			problems = append(problems, fmt.Errorf("%s was not finished, and the record of its run %q is not there to say whether it is still going", filepath.Join(dir, name), t.RunID))
 			continue
 		}
+		if again := *t; !settledAlike(&again, t) {
+			problems = append(problems, fmt.Errorf("%s: its outcome %q is not what its execution, code and expectations come to (%q): somebody changed the record", filepath.Join(dir, name), t.Outcome, again.Outcome))
+			continue
+		}
 		r.trials[name] = t
+	}
+	if r.planned != nil {
+		for _, p := range r.planned.Trials {
+			if r.trials[p.Name] == nil && p.State == result.Finished && p.Execution != result.Cancelled && !slices.Contains(trialDirs(dir), p.Name) {
+				problems = append(problems, fmt.Errorf("%s: the run's record says that it ended as %s, and its folder is gone: a count without it would be another one", filepath.Join(dir, p.Name), p.Execution))
+			}
+		}
 	}
 	if r.planned == nil && r.benchmark == nil {
 		problems = append(problems, fmt.Errorf("%s: neither its %s nor its run's %s is there, so nobody knows which trials were planned", dir, result.BenchmarkFile, result.RunFile))
 	}
 	return r, errors.Join(problems...)
+}
+
+// settledAlike decides again and says whether that gives what t says.
+func settledAlike(again, t *result.Trial) bool {
+	again.Decide()
+	return again.Outcome == t.Outcome && again.Success == t.Success && (again.Excluded == nil) == (t.Excluded == nil)
 }
 
 // arms puts the trials into their configurations. A planned trial without a record is lost.

@@ -209,6 +209,8 @@ func (w *regradeWork) plan(name string, brokenOnly bool) {
 		line.NotGraded = fmt.Sprintf("%s: it was not started, so there is nothing to grade", t.Execution)
 	case err != nil || !info.IsDir():
 		line.NotGraded = "its submission was not kept"
+	case t.Submission != nil && t.Submission.SHA256 != "" && !keptAsIs(filepath.Join(w.dir, name, "submission"), t.Submission.SHA256):
+		line.NotGraded = "its submission is no longer what the trial left: somebody changed the results; the grading it has stands"
 	case brokenOnly && counting != nil && counting.Code != nil && counting.Code.Overall != result.Inconclusive:
 		line.NotGraded = "its grading came to a verdict"
 	default:
@@ -220,6 +222,12 @@ func (w *regradeWork) plan(name string, brokenOnly bool) {
 		w.jobs = append(w.jobs, job)
 	}
 	w.out.Trials = append(w.out.Trials, line)
+}
+
+// keptAsIs says whether a kept folder still has the hash it was kept with.
+func keptAsIs(dir, want string) bool {
+	got, err := treecopy.Hash(dir, treecopy.Options{})
+	return err == nil && got == want
 }
 
 // refuseMixture keeps verdicts of different checks out of one batch.

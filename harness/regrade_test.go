@@ -555,4 +555,17 @@ func TestChecksHash(t *testing.T) {
 	same(false, "the starter")
 	k.changeChecks()
 	same(false, "a check")
+
+	with := *k.engine.tasks[0]
+	with.Fixtures = []string{"base"}
+	file := filepath.Join(with.FixtureDir("base"), "lib.rs")
+	var hashes []string
+	for _, text := range []string{"one", "two"} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+		hash, err := checksHash(&with)
+		require.NoError(t, err)
+		hashes = append(hashes, hash)
+	}
+	assert.NotEqual(t, hashes[0], hashes[1], "a fixture")
 }

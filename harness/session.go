@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness/client"
+	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/transcript"
 	"github.com/proctor-evals/proctor/internal/treecopy"
 )
@@ -153,6 +154,9 @@ func Transcript(dir, clientName string) (*transcript.Transcript, error) {
 		return nil, err
 	}
 	stream, err := os.Open(filepath.Join(dir, "transcript.jsonl"))
+	if errors.Is(err, fs.ErrNotExist) { // a suite's attempt has agent-exam's name
+		stream, err = os.Open(filepath.Join(dir, result.RawStreamFile))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -183,6 +183,10 @@ func (t *trial) grade(ctx context.Context) error {
 		Blocked: t.survived, Secrets: t.run.secrets, OnStep: func(name string) { t.emitStage(StageGrading, name) },
 	}
 	code := grade.Code(ctx, in)
+	if err := t.sameChecks(); err != nil {
+		code.InfrastructureError = err.Error()
+		code.Judge()
+	}
 	known, err := t.knownPaths()
 	if err != nil {
 		return err
@@ -196,12 +200,8 @@ func (t *trial) grade(ctx context.Context) error {
 		t.rec.Findings = append(t.rec.Findings, result.Finding{Kind: "suspicious_source", Detail: what})
 	}
 	t.rec.Code = code
-	hash, err := checksHash(t.Task)
-	if err != nil {
-		return err
-	}
 	t.rec.Gradings = append(t.rec.Gradings, result.Grading{
-		Folder: "grading", Time: time.Now().UTC(), ChecksHash: hash, Toolchain: t.rec.Toolchain, Reason: "first grading", Counts: true, Code: code,
+		Folder: "grading", Time: time.Now().UTC(), ChecksHash: t.Batch.checks, Toolchain: t.rec.Toolchain, Reason: "first grading", Counts: true, Code: code,
 	})
 	return nil
 }

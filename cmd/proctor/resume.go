@@ -44,13 +44,11 @@ func (r *resumption) options(o harness.Options, names []string) (harness.Options
 	if len(given) > 0 {
 		return o, nil, fmt.Errorf("a resumed run keeps what it was planned with; leave out %s", strings.Join(given, ", "))
 	}
-	runs, err := harness.RunsDir(o)
+	info, err := findRun(o, r.name)
 	if err != nil {
 		return o, nil, err
 	}
-	if r.dir, err = runDir(runs, r.name); err != nil {
-		return o, nil, err
-	}
+	r.dir = info.Dir
 	return harness.ResumeOptions(o, r.dir)
 }
 

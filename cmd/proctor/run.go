@@ -17,6 +17,7 @@ import (
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/suite"
 	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/internal/setup"
 )
@@ -32,15 +33,22 @@ const (
 const usage = `Proctor supervises exams for coding agents.
 
   proctor run TASK...       run tasks and compare the configurations
+  proctor run SUITE...      run suites: SUITE, SUITE::TASK, SUITE::TASK::N or *
   proctor check [TASK...]   look for mistakes in tasks; no model, no key, no client (default: all tasks)
   proctor list              list the tasks
   proctor grade RESULT...   grade kept submissions again: a trial's or a batch's folder, or a run
-  proctor show [RUN]        print a run's trials and how each ended (default: the latest run)
+  proctor runs              list the runs of tasks and of suites
+  proctor show [RUN]        print a run's trials and how each ended (default: the latest run); of a run
+                            of suites also RUN::SUITE, RUN::SUITE::TASK, RUN::SUITE::TASK::attempt-N
   proctor report [RUN]      write a run's report as one HTML file (default: the latest run)
+  proctor history NAME      what the runs say of a task, a SUITE or a SUITE::TASK
+  proctor diff RUN RUN      what changed from one run to another
+  proctor export -o DIR RUN write a run of suites in the layout of agentskills: grading.json, benchmark.json
+  proctor rescore RUN       judge a run of suites by the assertions as they are now; no agent runs
   proctor transcript RESULT print a trial's session; with -client NAME, that of a client's raw output
-  proctor score TASK.yaml   grade any working directory and transcript against a suite's task
   proctor record-script RESULT
                             turn what a trial's agent did into a model script to edit
+  proctor score TASK.yaml   grade any working directory and transcript against a suite's task
   proctor enter TASK CMD... run a command where a trial's agent would run, and see what it would see
   proctor import FILE       make a suite of an agentskills evals.json, or of a set of trigger queries
   proctor doctor [-attack]  check this machine; with -attack, try to break the isolation on it
@@ -73,6 +81,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return score(ctx, args[1:], stdout, stderr)
 	case "show":
 		err = show(args[1:], stdout, stderr)
+	case "runs":
+		err = runs(args[1:], stdout, stderr)
+	case "history":
+		err = history(args[1:], stdout, stderr)
+	case "diff":
+		err = diff(args[1:], stdout, stderr)
+	case "export":
+		err = export(args[1:], stdout, stderr)
+	case "rescore":
+		return rescore(ctx, args[1:], stdout, stderr)
 	case "import":
 		err = importSuite(args[1:], stdout, stderr)
 	case "report":
@@ -131,7 +149,7 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 	if name != "list" {
 		fs.StringVar(&o.Results, "results", o.Results, "folder results are kept in")
 	}
-	if name == "run" || name == "enter" || name == "grade" {
+	if name == "run" || name == "enter" || name == "grade" || name == "rescore" {
 		fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
 	}
 	if name == "run" || name == "enter" {
@@ -154,8 +172,16 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 	for _, add := range more {
 		add(fs)
 	}
-	if err := fs.Parse(args); err != nil {
-		return o, nil, err
+	var names []string
+	for {
+		if err := fs.Parse(args); err != nil {
+			return o, nil, err
+		}
+		if args = fs.Args(); !anywhere[name] || len(args) == 0 {
+			names = append(names, args...)
+			break
+		}
+		names, args = append(names, args[0]), args[1:]
 	}
 	var wrong []error
 	fs.Visit(func(f *flag.Flag) {
@@ -171,8 +197,11 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 	if err := errors.Join(wrong...); err != nil {
 		return o, nil, err
 	}
-	return o, fs.Args(), nil
+	return o, names, nil
 }
+
+// anywhere are the commands whose options may also stand behind names.
+var anywhere = map[string]bool{"run": true, "show": true, "runs": true, "history": true, "diff": true, "export": true, "rescore": true}
 
 // limitFlags are the run's limits; 0 would pass for "not given".
 func limitFlags(fs *flag.FlagSet, o *harness.Options) {
@@ -203,7 +232,8 @@ func clientFlag(fs *flag.FlagSet, o *harness.Options) {
 
 func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var again resumption
-	o, names, err := options("run", args, stderr, again.flag)
+	var suites suiteFlags
+	o, names, err := options("run", args, stderr, again.flag, suites.add)
 	if err == nil {
 		o, names, err = again.options(o, names)
 	}
@@ -212,6 +242,14 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	}
 	o.DefaultTrials = 5
 	o.OnEvent = func(ev harness.Event) { printEvent(stderr, ev, len(o.Clients) > 1) }
+	if is, err := areSuites(o.Evals, names); err != nil {
+		return exit(stderr, err, exitUsage)
+	} else if is {
+		return runSuites(ctx, o, names, suites, stdout, stderr)
+	}
+	if given := suites.used(); len(given) > 0 && len(names) > 0 {
+		return exit(stderr, fmt.Errorf("%s: for suites only, and %s names none", strings.Join(given, " "), strings.Join(names, " ")), exitUsage)
+	}
 	e, err := harness.Open(o)
 	if err != nil {
 		return exit(stderr, err, exitUsage)
@@ -227,8 +265,8 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	if err != nil {
 		return exit(stderr, err, exitRunner)
 	}
-	if e.Options().Direct {
-		fmt.Fprintf(stderr, "proctor: %s\n", harness.DirectWarning)
+	for _, note := range e.Notes() {
+		fmt.Fprintf(stderr, "proctor: %s\n", report.Clean(note))
 	}
 	for _, b := range r.Batches() {
 		if kept := len(b.Kept()); kept > 0 {
@@ -282,21 +320,16 @@ func printEvent(w io.Writer, ev harness.Event, withClient bool) {
 
 // gate is a batch's exit code: a regression task must pass all, and something must be measured.
 func gate(b *result.Benchmark, stderr io.Writer) int {
-	eligible := 0
-	for _, c := range b.Configurations {
-		eligible += c.Eligible
-	}
-	if eligible == 0 {
-		fmt.Fprintf(stderr, "proctor: %s: nothing was measured: no trial is eligible\n", b.Task)
-		return exitRunner
-	}
-	if b.Kind == string(task.Regression) {
-		if all := b.Configurations[plan.WithSymposium].PassAll; all == nil || !*all {
-			fmt.Fprintf(stderr, "proctor: %s: the regression task did not pass in all %s trials\n", b.Task, plan.WithSymposium)
-			return exitGated
+	code := exitOK
+	for _, g := range result.Gate(b, b.Kind == string(task.Regression), plan.WithSymposium) {
+		fmt.Fprintf(stderr, "proctor: %s: %s\n", b.Task, g.Text)
+		if g.Infrastructure {
+			code = exitRunner
+		} else {
+			code = max(code, exitGated)
 		}
 	}
-	return exitOK
+	return code
 }
 
 // runBatches runs batches side by side, each one's trials in order. A broken runner stops all.
@@ -359,6 +392,15 @@ func list(args []string, stdout, stderr io.Writer) error {
 	}
 	for _, t := range e.Tasks() {
 		fmt.Fprintf(stdout, "%s\t%s\t%s\n", t.Name, t.Kind, t.Description)
+	}
+	p, err := suite.Load(e.Options().Evals)
+	if err != nil {
+		return err
+	}
+	for _, su := range p.Suites {
+		for _, t := range su.Tasks {
+			fmt.Fprintf(stdout, "%s\t%s\t%s\n", report.Clean(result.SpecName(su.Name, t.Name)), t.Kind, report.Clean(t.Description))
+		}
 	}
 	return nil
 }

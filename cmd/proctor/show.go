@@ -2,14 +2,14 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/gateway"
@@ -17,39 +17,174 @@ import (
 	"github.com/proctor-evals/proctor/harness/result"
 )
 
-// show prints a run's plan and how far each trial came, from its record alone: a run whose runner
-// is dead is read like any other.
+// runSpec names a run, and of a run of suites a part: <run>[::suite[::task[::attempt-N]]].
+type runSpec struct {
+	run, suite, task string
+	attempt          int // 0: all
+}
+
+func parseRunSpec(text string) (s runSpec, err error) {
+	parts := strings.Split(text, "::")
+	bad := fmt.Errorf("%q is not RUN, RUN::SUITE, RUN::SUITE::TASK or RUN::SUITE::TASK::attempt-N", text)
+	if len(parts) > 4 {
+		return s, bad
+	}
+	for _, p := range parts {
+		if p == "" {
+			return s, bad
+		}
+	}
+	parts = append(parts, make([]string, 4-len(parts))...)
+	s = runSpec{run: parts[0], suite: parts[1], task: parts[2]}
+	if parts[3] == "" {
+		return s, nil
+	}
+	number, ok := strings.CutPrefix(parts[3], "attempt-")
+	if s.attempt, err = strconv.Atoi(number); !ok || err != nil || s.attempt < 1 {
+		return s, bad
+	}
+	return s, nil
+}
+
+// narrow keeps the part of a report that the spec names. A name behind the run that is no suite may be
+// that of a task, if one suite alone has it.
+func (s runSpec) narrow(rep *result.Report) (*result.Report, error) {
+	suites, owners, tasks := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, a := range rep.Attempts {
+		suites[a.Suite], tasks[a.Task] = true, true
+		if a.Task == s.suite {
+			owners[a.Suite] = true
+		}
+	}
+	if s.suite != "" && !suites[s.suite] && s.task == "" {
+		if len(owners) > 1 {
+			return nil, fmt.Errorf("the task %s is in several suites; name one: RUN::SUITE::%s", s.suite, s.suite)
+		}
+		for owner := range owners {
+			s.suite, s.task = owner, s.suite
+		}
+	}
+	out := *rep
+	out.Attempts, out.Comparisons = []result.ReportAttempt{}, nil
+	fits := func(suite, task string) bool {
+		return (s.suite == "" || suite == s.suite) && (s.task == "" || task == s.task)
+	}
+	for _, a := range rep.Attempts {
+		if fits(a.Suite, a.Task) && (s.attempt == 0 || a.Attempt == s.attempt) {
+			out.Attempts = append(out.Attempts, a)
+		}
+	}
+	for _, c := range rep.Comparisons {
+		if fits(c.Suite, c.Task) && s.attempt == 0 {
+			out.Comparisons = append(out.Comparisons, c)
+		}
+	}
+	if len(out.Attempts) == 0 {
+		return nil, fmt.Errorf("the run has nothing of that name; it has the suites %s", strings.Join(keys(suites), ", "))
+	}
+	return &out, nil
+}
+
+// show prints a run's plan and how far each trial came, or a run of suites' report, from its records
+// alone: a run whose runner is dead is read like any other.
 func show(args []string, stdout, stderr io.Writer) error {
-	o, names, err := options("show", args, stderr)
+	var asJSON, noIssues bool
+	var reportName string
+	o, names, err := options("show", args, stderr, func(fs *flag.FlagSet) {
+		fs.BoolVar(&asJSON, "json", false, "print JSON")
+		fs.StringVar(&reportName, "report", "", "suites: this report, by its time, in place of the latest")
+		fs.BoolVar(&noIssues, "no-issues", false, "suites: leave out the tool calls that did not go well")
+	})
 	if err != nil {
 		return err
 	}
 	if len(names) > 1 {
 		return fmt.Errorf("show takes one run, got %q", names)
 	}
+	spec := runSpec{run: report.Latest}
+	if len(names) == 1 {
+		if spec, err = parseRunSpec(names[0]); err != nil {
+			return err
+		}
+	}
+	info, err := findRun(o, spec.run)
+	if err != nil {
+		return err
+	}
+	if info.Kind == report.KindTasks {
+		if spec.suite != "" {
+			return fmt.Errorf("%s is a run of tasks: it has no suites", info.RunID)
+		}
+		if asJSON {
+			return encode(stdout, info.Run)
+		}
+		return showTasks(info.Dir, info.Run, stdout)
+	}
+	rep, err := report.ReadReport(info, reportName)
+	if errors.Is(err, fs.ErrNotExist) { // not finished, or its runner is dead: the plan is all there is
+		if asJSON {
+			return encode(stdout, shown{Run: info.Run})
+		}
+		return showTasks(info.Dir, info.Run, stdout)
+	}
+	if err != nil {
+		return err
+	}
+	if rep, err = spec.narrow(rep); err != nil {
+		return err
+	}
+	attempt := report.AttemptsOf(info.Dir)
+	if asJSON {
+		out := shown{Run: info.Run, Report: rep}
+		for _, a := range rep.Attempts {
+			out.Attempts = append(out.Attempts, attempt(a.Dir))
+		}
+		return encode(stdout, out)
+	}
+	if spec.attempt == 0 && (spec.task == "" || len(rep.Attempts) > 1) {
+		fmt.Fprintf(stdout, "run %s: %s\n", report.Clean(info.RunID), stateOf(info.Run))
+		return report.Suite(stdout, info.Run, rep, attempt)
+	}
+	for _, a := range rep.Attempts {
+		t, err := harness.Trajectory(info.Dir, a.Dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := report.Attempt(stdout, info.Dir, a, attempt(a.Dir), t, !noIssues, report.Style{Color: colored(stdout)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shown is the JSON form of a run of suites; Attempts are the report's, in its order, null where one
+// cannot be read.
+type shown struct {
+	Run      *result.Run       `json:"run"`
+	Report   *result.Report    `json:"report"`
+	Attempts []*result.Attempt `json:"attempts"`
+}
+
+func findRun(o harness.Options, name string) (*report.RunInfo, error) {
 	runs, err := harness.RunsDir(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	name := "latest"
-	if len(names) == 1 {
-		name = names[0]
+	return report.FindRun(runs, name)
+}
+
+func stateOf(run *result.Run) string {
+	switch {
+	case run.Cause == result.CauseLost:
+		return "lost: its runner died before it could finish"
+	case run.Cause != "":
+		return string(run.State) + " (" + report.Clean(run.Cause) + ")"
 	}
-	dir, err := runDir(runs, name)
-	if err != nil {
-		return err
-	}
-	run, err := result.ReadRun(dir)
-	if err != nil {
-		return err
-	}
-	state := string(run.State)
-	if run.Cause == result.CauseLost {
-		state = "lost: its runner died before it could finish"
-	} else if run.Cause != "" {
-		state += " (" + report.Clean(run.Cause) + ")"
-	}
-	fmt.Fprintf(stdout, "run %s: %s\n", run.RunID, state)
+	return string(run.State)
+}
+
+func showTasks(dir string, run *result.Run, stdout io.Writer) error {
+	fmt.Fprintf(stdout, "run %s: %s\n", run.RunID, stateOf(run))
 	for _, again := range run.Resumed {
 		fmt.Fprintf(stdout, "resumed %s: %d trials kept, %d to run\n", again.At.Format("2006-01-02 15:04:05"), again.Kept, again.Run)
 	}
@@ -60,7 +195,11 @@ func show(args []string, stdout, stderr io.Writer) error {
 		}
 		tw := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 		for _, t := range b.Trials {
-			fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s", report.Clean(t.Name), t.State, t.Execution, t.Outcome, report.Clean(t.Cause))
+			outcome := string(t.Outcome)
+			if t.Verdict != "" {
+				outcome = string(t.Verdict)
+			}
+			fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s", report.Clean(t.Name), t.State, t.Execution, report.Clean(outcome), report.Clean(t.Cause))
 			if took := traffic(dir, b, t.Name); took != "" {
 				fmt.Fprintf(tw, "\t%s", took)
 			}
@@ -70,7 +209,7 @@ func show(args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	if run.State == result.Finished && run.Cause != "" {
+	if run.State == result.Finished && run.Cause != "" && run.RunMode == "" {
 		fmt.Fprintf(stdout, "to go on: proctor run -resume %s\n", report.Clean(run.RunID))
 	}
 	return nil
@@ -99,39 +238,14 @@ func traffic(runDir string, b result.Batch, trial string) string {
 	return strings.Join(parts, ", ")
 }
 
-// runDir finds a run by its name or "latest".
+// runDir finds a run's folder by its name or "latest".
 func runDir(runs, name string) (string, error) {
-	if name != "latest" {
-		if name != filepath.Base(name) {
-			return "", fmt.Errorf("%q is not a run's name", name)
-		}
+	if name != report.Latest && name == filepath.Base(name) && name != report.Prev {
 		return filepath.Join(runs, name), nil
 	}
-	entries, err := os.ReadDir(runs)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	info, err := report.FindRun(runs, name)
+	if err != nil {
 		return "", err
 	}
-	// A run id sorts by time, to the second; within one, the record knows.
-	var latest string
-	var started time.Time
-	for _, e := range slices.Backward(entries) {
-		if !e.IsDir() {
-			continue
-		}
-		if latest != "" && second(e.Name()) != second(latest) {
-			break
-		}
-		// A folder without a readable record is a run that a full disk kept from being planned.
-		run, err := result.ReadRun(filepath.Join(runs, e.Name()))
-		if err == nil && (latest == "" || run.StartedAt.After(started)) {
-			latest, started = e.Name(), run.StartedAt
-		}
-	}
-	if latest != "" {
-		return filepath.Join(runs, latest), nil
-	}
-	return "", fmt.Errorf("no run in %s yet; `proctor run TASK` makes one", runs)
+	return info.Dir, nil
 }
-
-// second is the part of a run id that tells its time.
-func second(id string) string { return id[:min(len(id), len("20060102-150405"))] }

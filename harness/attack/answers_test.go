@@ -87,8 +87,13 @@ func TestJudge(t *testing.T) {
 
 func TestListLeavesOutWhatIsNotThere(t *testing.T) {
 	names := func(configuration string, vars map[string]string) (out []string) {
-		for _, a := range list(configuration, vars) {
+		attacks, without := list(configuration, vars)
+		for _, a := range attacks {
 			out = append(out, a.guarantee)
+		}
+		for _, a := range without {
+			assert.NotContains(t, out, a.guarantee)
+			assert.NotEmpty(t, a.without, "%q says what is not there", a.guarantee)
 		}
 		return out
 	}

@@ -31,10 +31,13 @@ const (
 	Held         Verdict = "held"
 	Broken       Verdict = "broken"
 	CouldNotTell Verdict = "could not tell"
+	// NoTarget says that this machine has nothing the attack could reach: no name server, no ssh agent.
+	NoTarget Verdict = "no target"
 )
 
 // Result is one guarantee's answer.
 type Result struct {
+	Client        string
 	Guarantee     string
 	Configuration string
 	Verdict       Verdict
@@ -52,8 +55,9 @@ type attack struct {
 	fix string
 	// only, if set, names the one configuration the attack is for.
 	only string
-	// needs, if set, names the target without which this machine has nothing to attack.
-	needs string
+	// needs, if set, names the target without which this machine has nothing to attack; without says
+	// what is then not there.
+	needs, without string
 }
 
 // unsure begins what an attack prints that could not be carried out: $UNSURE in its script.
@@ -128,10 +132,13 @@ func run(ctx context.Context, b *harness.Batch, configurations []string, change 
 		}
 		results = append(results, r...)
 	}
-	if len(configurations) == 0 {
-		return results, nil
+	if len(configurations) > 0 {
+		results = append(results, surveyed(b.Survey(), strings.Join(configurations, ",")))
 	}
-	return append(results, surveyed(b.Survey(), strings.Join(configurations, ","))), nil
+	for i := range results {
+		results[i].Client = b.Client()
+	}
+	return results, nil
 }
 
 // notLookedAt is what no search on this machine finds.
@@ -159,14 +166,17 @@ func runOne(ctx context.Context, b *harness.Batch, configuration string, change 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, targets.remove()) }()
-	attacks := list(configuration, targets.vars)
+	attacks, without := list(configuration, targets.vars)
+	for _, a := range without {
+		results = append(results, Result{Guarantee: a.guarantee, Configuration: configuration, Verdict: NoTarget, Detail: "this machine has " + a.without})
+	}
 	mark, err := workspace.NewID()
 	if err != nil {
 		return nil, err
 	}
 
 	host := exec.CommandContext(ctx, "/bin/sh", "-s")
-	host.Stdin = strings.NewReader(targets.prelude() + combined(attacks, mark, true))
+	host.Stdin = strings.NewReader(targets.prelude() + search(true) + combined(attacks, mark, true))
 	host.Env = append(os.Environ(), targets.hostEnv()...)
 	host.Dir = targets.hostDir
 	outside, _ := host.Output() // an attack's failure is its own
@@ -185,7 +195,7 @@ func runOne(ctx context.Context, b *harness.Batch, configuration string, change 
 		},
 		Before: func(run *workspace.Run) error {
 			targets.inRun(run, b.Place().Staged)
-			script.Reader = strings.NewReader(targets.prelude() + combined(attacks, mark, false) + leftBehind)
+			script.Reader = strings.NewReader(targets.prelude() + search(false) + combined(attacks, mark, false) + leftBehind)
 			return nil
 		},
 		After: func(run *workspace.Run) error {

@@ -97,11 +97,26 @@ func allHold(t *testing.T) {
 	before := leftovers(t)
 	results, err := Run(t.Context(), p.batch, configurations)
 	require.NoError(t, err)
+	held := 0
 	for _, r := range results {
+		if r.Verdict == NoTarget {
+			assert.Contains(t, mayHaveNoTarget(), r.Guarantee, r.Detail)
+			continue
+		}
 		assert.Equal(t, Held, r.Verdict, "%s: %s: %s", r.Configuration, r.Guarantee, r.Detail)
+		held++
 	}
-	assert.Greater(t, len(results), len(configurations)*30)
+	assert.Greater(t, held, len(configurations)*30)
 	assert.Equal(t, before, leftovers(t), "the targets are gone")
+}
+
+// mayHaveNoTarget are the guarantees for which a machine that runs these tests may have nothing to attack.
+func mayHaveNoTarget() []string {
+	out := []string{"names cannot be resolved", "the machine's other addresses cannot be reached"}
+	if os.Geteuid() != 0 {
+		out = append(out, "the machine's settings cannot be changed")
+	}
+	return out
 }
 
 // leftovers are what targets leave where they are not taken away.
@@ -132,7 +147,7 @@ func TestAPolicyThatLetsThroughIsNoticed(t *testing.T) {
 	}
 	p := newPlace(t, plan.Baseline)
 	run := func(l *sandbox.Launch) string { return filepath.Dir(l.Dir) }
-	home := []string{"cargo-agents is not on PATH", "no installed cargo-agents can be read or run by its path", "a copy of cargo-agents under another name in your home cannot be run",
+	home := []string{"cargo-agents is not on PATH", "no cargo-agents is anywhere in sight", "no installed cargo-agents can be read or run by its path", "a copy of cargo-agents under another name in your home cannot be run",
 		"your home cannot be read", "your home cannot be read through links", "your home cannot be read through /proc", "your home cannot be written"}
 	// Guarantees that do not hang together are taken away at once: a launch for each takes minutes.
 	for name, tt := range map[string]struct {
@@ -153,7 +168,7 @@ func TestAPolicyThatLetsThroughIsNoticed(t *testing.T) {
 			func(l *sandbox.Launch, at map[string]string) {
 				l.Policy.AllowRead = append(l.Policy.AllowRead, p.evals, at["RESULTS"], at["SIBLING"], at["BATCH"], at["SHAREDTMP"])
 				l.Env["OLDPWD"] = p.evals
-			}, []string{"hidden checks cannot be read", "the solution and the task cannot be read", "hidden checks are nowhere while the agent runs", "no copy of the task's skills can be read outside its own folders",
+			}, []string{"hidden checks cannot be read", "the solution and the task cannot be read", "no task's hidden checks are anywhere in sight while the agent runs", "no copy of a task's skills can be read outside its own folders",
 				"results cannot be read or written", "other trials of the batch cannot be read or written", "other batches cannot be read",
 				"the machine's temporary folder cannot be read", "no environment variable tells of you or of the task"}},
 	} {
@@ -270,7 +285,7 @@ exec 200<"$(ls -td ` + sandbox.Quote(home) + `/.` + ownPrefix() + `*/secret | he
 			broken: []string{
 				"processes outside cannot be seen", "no command line tells what is denied, or of you", "no process outlives the trial",
 				"unix sockets of other programs cannot be reached", "your ssh agent, message buses, docker and keyring services cannot be reached",
-				"no installed cargo-agents can be read or run by its path", "a copy of cargo-agents under another name in your home cannot be run",
+				"no cargo-agents is anywhere in sight", "no installed cargo-agents can be read or run by its path", "a copy of cargo-agents under another name in your home cannot be run",
 				"your home cannot be read", "your home cannot be read through links", "your home cannot be read through /proc", "the machine's temporary folder cannot be read"}},
 		"no filter on namespaces, mounts and sockets, and root's capabilities": {
 			cases: without(`"--seccomp 8 "*`, 1) + without(`"--cap-drop ALL --unshare-user"`, 2), broken: []string{

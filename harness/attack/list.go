@@ -1,18 +1,43 @@
 package attack
 
-import "github.com/proctor-evals/proctor/harness/plan"
+import (
+	"fmt"
+	"strings"
 
-// list is every attack on one configuration for which this machine has a target. vars are the
-// targets, which targets.prelude gives the scripts as variables.
-func list(configuration string, vars map[string]string) []attack {
-	var out []attack
+	"github.com/proctor-evals/proctor/harness/plan"
+)
+
+// list is every attack on one configuration, apart from those for which this machine has no target.
+// vars are the targets, which targets.prelude gives the scripts as variables.
+func list(configuration string, vars map[string]string) (attacks, without []attack) {
 	for _, a := range all {
-		if configuration == plan.WithSymposium && a.only == plan.Baseline || a.needs != "" && vars[a.needs] == "" {
-			continue
+		switch {
+		case configuration == plan.WithSymposium && a.only == plan.Baseline:
+		case a.needs != "" && vars[a.needs] == "":
+			without = append(without, a)
+		default:
+			attacks = append(attacks, a)
 		}
-		out = append(out, a)
 	}
-	return out
+	return attacks, without
+}
+
+// searchSecs bounds the one search of all disks that a configuration's attacks share.
+const searchSecs = 12
+
+// search lists the files in sight whose names give something away, in $FOUND. Outside, where all is in
+// sight, it looks at the places that the attacks are about.
+func search(outside bool) string {
+	where := `/ \( -path /proc -o -path /sys -o -path /dev -o -path "$RUN" \) -prune -o`
+	if outside {
+		where = `"$HOMEDIR" "$EVALS/tasks" "$EVALS/plugins"`
+	}
+	return fmt.Sprintf(`FOUND=$WORK/found
+eval "timeout %d find %s \\( -type f -o -type l \\) \\( $TELLING \\) -print" >"$FOUND" 2>/dev/null
+SEARCH=$?
+command -v find >/dev/null && command -v timeout >/dev/null && command -v xargs >/dev/null || SEARCH=124
+searched() { [ $SEARCH -ne 124 ] || echo "$UNSURE the search of the disks was cut short after %d s, or find, xargs or timeout is missing"; }
+`, searchSecs, strings.ReplaceAll(strings.ReplaceAll(where, `\`, `\\`), `"`, `\"`), searchSecs)
 }
 
 // all attacks print only what they reached. A guarantee is worded as what holds.
@@ -23,6 +48,9 @@ for f in $TOOLS; do
 	head -c 1 "$f" >/dev/null && echo "read $f"
 	"$f" --version >/dev/null && echo "ran $f"
 done`},
+	{guarantee: "no cargo-agents is anywhere in sight", only: plan.Baseline,
+		fix:    "a cargo-agents is readable on this machine; add its folder to deny_read in proctor.toml",
+		script: `grep '/cargo-agents$' "$FOUND"; searched`},
 	{guarantee: "a copy of cargo-agents under another name in your home cannot be run", only: plan.Baseline,
 		script: `"$HOMEDIR/other-name" | grep -o "$CANARY"`},
 
@@ -38,7 +66,7 @@ for p in /proc/[0-9]* /proc/self /proc/thread-self; do
 	grep -o "$CANARY" "$p/root$HOMEDIR/secret" && echo "through $p/root"
 	for f in "$p"/fd/*; do case $(readlink "$f") in "$HOMEDIR"*) echo "open in $f" ;; esac; done
 done`},
-	{guarantee: "files your shell holds open cannot be read", needs: "HELD", script: `
+	{guarantee: "files your shell holds open cannot be read", needs: "HELD", without: "no file of your shell's to hold open", script: `
 # bash, since dash knows no descriptor above 9.
 bash -c 'cat <&'"$HELD" | grep -o "$CANARY"
 for p in /proc/[0-9]* /proc/self; do grep -o "$CANARY" "$p/fd/$HELD" && echo "through $p/fd/$HELD"; done`,
@@ -48,18 +76,14 @@ for p in /proc/[0-9]* /proc/self; do grep -o "$CANARY" "$p/fd/$HELD" && echo "th
 
 	{guarantee: "hidden checks cannot be read", script: `grep -l "" "$TASKDIR"/checks/*`},
 	{guarantee: "the solution and the task cannot be read", script: `grep -l "" "$TASKDIR"/task.toml "$EVALS"/proctor.toml; ls "$EVALS" | grep -x tasks`},
-	{guarantee: "hidden checks are nowhere while the agent runs",
-		fix: "another copy of the evals root is readable on this machine; add it to deny_read in proctor.toml", outside: `find "$TASKDIR" -name "$CHECK*"`,
+	{guarantee: "no task's hidden checks are anywhere in sight while the agent runs", needs: "CHECKS", without: "no hidden check",
+		fix:    "another copy of the evals root is readable on this machine; add it to deny_read in proctor.toml",
+		script: `grep -E "/($CHECKS)\$" "$FOUND"; searched`},
+	{guarantee: "no copy of a task's skills can be read outside its own folders", needs: "SKILLNAMES", without: "no skill of a plugin",
+		fix: "a folder with the skill is readable on this machine; add it to deny_read in proctor.toml",
 		script: `
-timeout 20 find / \( -path /proc -o -path /sys -o -path /dev \) -prune -o -name "$CHECK*" -print
-[ $? -ne 124 ] || echo "$UNSURE the search was cut short after 20 s"`},
-	{guarantee: "no copy of the task's skills can be read outside its own folders", needs: "SKILLNAMES",
-		fix:     "a folder with the skill is readable on this machine; add it to deny_read in proctor.toml",
-		outside: `find "$EVALS/plugins" -name SKILL.md -exec grep -lE "^name:[[:space:]]*[\"']?($SKILLNAMES)[\"']?[[:space:]]*\$" {} +`,
-		script: `
-timeout 20 find / \( -path /proc -o -path /sys -o -path /dev -o -path "$RUN" \) -prune -o -name SKILL.md \
-	-exec grep -lE "^name:[[:space:]]*[\"']?($SKILLNAMES)[\"']?[[:space:]]*\$" {} +
-[ $? -ne 124 ] || echo "$UNSURE the search was cut short after 20 s"`},
+grep '/SKILL.md$' "$FOUND" | tr '\n' '\0' | xargs -0r grep -lE "^name:[[:space:]]*[\"']?($SKILLNAMES)[\"']?[[:space:]]*\$"
+searched`},
 	{guarantee: "results cannot be read or written", script: `
 grep -o "$CANARY" "$RESULTS/result.json"
 true >"$RESULTS/written" && echo "wrote $RESULTS/written"`},
@@ -103,21 +127,21 @@ for host in 127.0.0.1 localhost 127.1 2130706433 0 '[::1]' '[::ffff:127.0.0.1]';
 done`},
 	{guarantee: "unix sockets of other programs cannot be reached", script: `
 for s in $SOCKETS; do socat -T 2 - "UNIX-CONNECT:$s" | grep -o "$CANARY" && echo "by $s"; done`},
-	{guarantee: "abstract unix sockets of other programs cannot be reached", needs: "ABSTRACT", script: `
+	{guarantee: "abstract unix sockets of other programs cannot be reached", needs: "ABSTRACT", without: "no abstract unix sockets", script: `
 socat -T 2 - "ABSTRACT-CONNECT:$ABSTRACT" | grep -o "$CANARY"
 grep -o "$ABSTRACT" /proc/net/unix`},
-	{guarantee: "your ssh agent, message buses, docker and keyring services cannot be reached", needs: "SERVICES", script: `
+	{guarantee: "your ssh agent, message buses, docker and keyring services cannot be reached", needs: "SERVICES", without: "no such service listening", script: `
 for s in $SERVICES; do socat -u OPEN:/dev/null "UNIX-CONNECT:$s" && echo "by $s"; done`},
 	{guarantee: "no variable leads to your ssh agent, message bus or display",
 		outside: `printf '%s\n' "$SSH_AUTH_SOCK"`, script: `env | grep -E '^(SSH_|DBUS_|GPG_|XDG_|DISPLAY|WAYLAND_|DOCKER_)'`},
-	{guarantee: "the machine's other addresses cannot be reached", needs: "ADDRESS", script: `
+	{guarantee: "the machine's other addresses cannot be reached", needs: "ADDRESS", without: "no address but loopback", script: `
 bash -c 'exec 3<>/dev/tcp/'"${ADDRESS% *}/${ADDRESS#* }"' && cat <&3' | grep -o "$CANARY" && echo "by TCP"
 echo x | socat -T 1 - "UDP:${ADDRESS% *}:${ADDRESS#* }" | grep -o "$CANARY" && echo "by UDP"`},
-	{guarantee: "names cannot be resolved", needs: "NAME", script: `getent ahosts "$NAME"`},
+	{guarantee: "names cannot be resolved", needs: "NAME", without: "no name server that answers", script: `getent ahosts "$NAME"`},
 	{guarantee: "the network has no interface but the sandbox's own loopback", outside: `tail -n +3 /proc/net/dev; cat /proc/net/route`, script: `
 tail -n +3 /proc/net/dev | grep -v '^ *lo:'
 tail -n +2 /proc/net/route`},
-	{guarantee: "your keys in the kernel's keyring cannot be read", needs: "KEYNAME", script: `
+	{guarantee: "your keys in the kernel's keyring cannot be read", needs: "KEYNAME", without: "no kernel keyring to put a key in", script: `
 perl -e '
 my ($keyctl, $name) = @ARGV;
 my $type = "user";
@@ -129,7 +153,7 @@ for my $ring (-2, -3, -4, -5) {
 	my $value = "\0" x 64;
 	syscall($keyctl, 11, $id, $value, 64) > 0 and print "$value\n";
 }' "$KEYCTL" "$KEYNAME" | grep -ao "$CANARY"`},
-	{guarantee: "the kernel's list of keys cannot be read", needs: "KEYNAME", script: `cat /proc/keys /proc/key-users`},
+	{guarantee: "the kernel's list of keys cannot be read", needs: "KEYNAME", without: "no kernel keyring to put a key in", script: `cat /proc/keys /proc/key-users`},
 	{guarantee: "no namespace can be made and nothing mounted, the machine's control groups neither",
 		outside: `unshare --user --map-root-user true && echo "made a namespace"`, script: `
 for kind in --user --mount --cgroup --uts --ipc --net --pid; do unshare $kind true && echo "made a namespace ($kind)"; done
@@ -147,9 +171,9 @@ perl -e 'for (["uevent", 16, 3, 15], ["packet", 17, 3, 0], ["alg", 38, 5, 0], ["
 	socket(my $s, $kind[0], $kind[1], $kind[2]) and print "opened $name\n";
 }'`},
 	{guarantee: "other sandboxes' sockets cannot be seen", script: `ls "$PRIVATE" | grep -Fx "$(basename "$SANDBOX")"; cat "$SANDBOX/secret" | grep -o "$CANARY"`},
-	{guarantee: "/dev/shm of other programs cannot be seen", needs: "SHMDIR", script: `
+	{guarantee: "/dev/shm of other programs cannot be seen", needs: "SHMDIR", without: "no /dev/shm to write in", script: `
 grep -o "$CANARY" "$SHMDIR/secret"; ls /dev/shm /run/shm | grep -F "$(basename "$SHMDIR")"; true >"$SHMDIR/written" && echo "wrote $SHMDIR"; true`},
-	{guarantee: "the machine's settings cannot be changed", needs: "SETTINGS", outside: `test -w /proc/sys/kernel/core_pattern && echo writable`, script: `
+	{guarantee: "the machine's settings cannot be changed", needs: "SETTINGS", without: "no settings that this user could change", outside: `test -w /proc/sys/kernel/core_pattern && echo writable`, script: `
 # Writing one of these as root is a way out: the kernel runs what core_pattern names, outside.
 find /proc /sys -path '/proc/[0-9]*' -prune -o -path /proc/self -prune -o -path /proc/thread-self -prune -o -type f -writable -print | head
 mknod "$WORK/disk" b 8 0 && echo "made a device"

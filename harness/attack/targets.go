@@ -17,6 +17,7 @@ import (
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/sandbox"
 	"github.com/proctor-evals/proctor/harness/symposium"
+	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/workspace"
 )
 
@@ -63,10 +64,7 @@ func plant(b *harness.Batch) (t *targets, err error) {
 	v["EVALS"], v["TASK"], v["TASKDIR"], v["SCRATCH"] = place.Evals, b.Task.Name, b.Task.Dir, place.Scratch
 	v["ORPHAN"], v["PROCESS"] = "orphan-"+id, "process-"+id
 	v["SEGMENT"] = unusedSize()
-	if len(b.Task.Checks) > 0 {
-		v["CHECK"] = b.Task.Checks[0].Name
-	}
-	if v["SKILLNAMES"], err = skillNames(b); err != nil {
+	if err := t.tell(place.Evals); err != nil {
 		return t, err
 	}
 	files := map[string]os.FileMode{"secret": 0o600, "other-name": 0o755, "bin/cargo-agents": 0o755}
@@ -109,19 +107,36 @@ func plant(b *harness.Batch) (t *targets, err error) {
 	return t, t.start()
 }
 
-// skillNames are the names of the task's skills, as choices of a regular expression.
-func skillNames(b *harness.Batch) (string, error) {
-	var names []string
-	for _, p := range b.Task.Plugins {
-		skills, err := symposium.Skills(b.Task.PluginDir(p))
-		if err != nil {
-			return "", err
+// tell sets what gives something away, of every task of the evals root: a trial of one is open to the
+// others' too. $TELLING are find's tests, $CHECKS and $SKILLNAMES choices of a regular expression.
+func (t *targets) tell(evals string) error {
+	tasks, err := task.LoadAll(evals)
+	if err != nil {
+		return err
+	}
+	tests := []string{"-name cargo-agents", "-name SKILL.md"}
+	var checks, skills []string
+	for _, task := range tasks {
+		for _, c := range task.Checks {
+			name := filepath.Base(c.File)
+			tests, checks = append(tests, "-name "+sandbox.Quote(name)), append(checks, regexp.QuoteMeta(name))
 		}
-		for _, s := range skills {
-			names = append(names, regexp.QuoteMeta(s.Name))
+		for _, p := range task.Plugins {
+			found, err := symposium.Skills(task.PluginDir(p))
+			if err != nil {
+				return err
+			}
+			for _, s := range found {
+				skills = append(skills, regexp.QuoteMeta(s.Name))
+			}
 		}
 	}
-	return strings.Join(names, "|"), nil
+	for name, choices := range map[string][]string{"CHECKS": checks, "SKILLNAMES": skills} {
+		slices.Sort(choices)
+		t.vars[name] = strings.Join(slices.Compact(choices), "|")
+	}
+	t.vars["TELLING"] = strings.Join(tests, " -o ")
+	return nil
 }
 
 // installedCargoAgents finds what the user may have installed.

@@ -4,7 +4,9 @@
 //
 // gives one subtest a task and one a trial below it, so that
 // `go test -run TestEval/store-durability` runs one task; with several clients
-// there is one a client in between. Options come from the PROCTOR_ environment
+// there is one a client in between. A suite has one, and one a task below it:
+// `go test -run TestEval/<suite>/<task>`; it passes when no attempt fails, times
+// out or is an error. Options come from the PROCTOR_ environment
 // variables and proctor.toml.
 //
 // How outcomes map to the test:
@@ -39,6 +41,7 @@ import (
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/result"
+	"github.com/proctor-evals/proctor/harness/suite"
 	"github.com/proctor-evals/proctor/harness/task"
 )
 
@@ -55,10 +58,14 @@ func Run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if engine.Options().Direct {
-		t.Log(harness.DirectWarning)
+	for _, note := range engine.Notes() {
+		t.Log(report.Clean(note))
 	}
 	if err := stamp(engine.Options()); err != nil {
+		t.Fatal(err)
+	}
+	project, err := suite.Load(engine.Options().Evals)
+	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := examContext(t)
@@ -74,6 +81,9 @@ func Run(t *testing.T) {
 		})
 	}
 	defer close(x.ready)
+	if n := suites(t, ctx, opts, project); len(x.selected) == 0 && n > 0 {
+		return
+	}
 	if len(x.selected) == 0 {
 		t.Fatalf("no task matches -run; the tasks are: %s", names(engine.Tasks()))
 	}
@@ -231,21 +241,15 @@ func (x *exam) finish(t *testing.T, b *harness.Batch, cause error) {
 		t.Error(err)
 	}
 	t.Logf("\n%s", table.String())
-	eligible, cancelled := 0, 0
+	cancelled := 0
 	for _, c := range bench.Configurations {
-		eligible += c.Eligible
 		cancelled += c.Cancelled
-	}
-	if eligible == 0 {
-		t.Error("nothing was measured: no trial is eligible")
 	}
 	if cancelled > 0 && cause != nil {
 		t.Errorf("%d trials were cancelled: %v", cancelled, cause)
 	}
-	if b.Task.Kind == task.Regression {
-		if all := bench.Configurations[plan.WithSymposium].PassAll; all == nil || !*all {
-			t.Errorf("regression task: not every eligible %s trial succeeded", plan.WithSymposium)
-		}
+	for _, g := range result.Gate(bench, b.Task.Kind == task.Regression, plan.WithSymposium) {
+		t.Error(g.Text)
 	}
 }
 

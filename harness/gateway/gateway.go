@@ -82,6 +82,9 @@ type Summary struct {
 	Models  []string // every model name the answered requests carried, in order of appearance, at most 16
 	Usage   Usage    // summed over turns and side calls
 
+	// PeakContext is the largest request of a turn in tokens, cached ones included; nil while none was counted.
+	PeakContext *int64
+
 	Fault    string   // what the provider did wrong at the conversation's last answer; "" when that was a good one
 	Stop     error    // the first Turn.Stop
 	Stripped []string // what was not sent on of requests, each once, at most 64
@@ -228,6 +231,9 @@ func (g *Gateway) count(r *Request, t *Turn) {
 			}
 		}
 	}
+	if n := t.Usage.context(); n != nil && !r.SideCall && (s.PeakContext == nil || *n > *s.PeakContext) {
+		s.PeakContext = n
+	}
 	if t.failed() {
 		s.Failures++
 	}
@@ -302,4 +308,18 @@ type limitedConn struct {
 func (c *limitedConn) Close() error {
 	defer c.release()
 	return c.Conn.Close()
+}
+
+// context is the size of the request, cached tokens included; nil when it is not known.
+func (u Usage) context() *int64 {
+	if u.InputTokens == nil {
+		return nil
+	}
+	n := *u.InputTokens
+	for _, cached := range []*int64{u.CacheReadTokens, u.CacheWriteTokens} {
+		if cached != nil {
+			n += *cached
+		}
+	}
+	return &n
 }

@@ -36,6 +36,7 @@ type Request struct {
 
 	StreamUsage bool // Chat Completions: the stream should tell the usage
 
+	Prompt     string // the trial's, from Options
 	ProjectDir string // the trial's project, from Options; relative script paths mean files below it
 	Raw        []byte // the body as it came; not to be modified
 	// Header has of the request's headers those that belong to its meaning; see passedOn.

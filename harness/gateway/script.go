@@ -38,9 +38,13 @@ const maxScriptBytes = 1 << 20
 //	content = "…"
 //
 //	[[step]]
-//	otherwise = true                           # only if the nearest step above with when_skill_offered was not taken
+//	otherwise = true                           # only if the nearest step above with a condition was not taken
 //	write = "src/lib.rs"
 //	content = "…"
+//
+//	[[step]]
+//	when_prompt = "(?i)release notes"          # only for a prompt that matches: the cases of a suite's trigger task share a script
+//	load_skill = "release-notes"
 //
 //	[[step]]
 //	run = "cargo test --lib"                   # for the client's shell, in its working directory
@@ -72,7 +76,7 @@ const (
 	ActionFailWith  Action = "fail_with"
 )
 
-// A Step is one [[step]]: one action and at most one condition.
+// A Step is one [[step]]: one action and its conditions.
 type Step struct {
 	Line    int // in the file, 1-based
 	Action  Action
@@ -80,7 +84,8 @@ type Step struct {
 	Content string // write only
 	Times   int    // fail_with only: attempts that fail; 0 is for ever
 
-	WhenSkillOffered string // "": unconditional
+	WhenSkillOffered string         // "": in any case
+	WhenPrompt       *regexp.Regexp // nil: whatever the prompt
 	Otherwise        bool
 }
 
@@ -136,18 +141,18 @@ func LoadScript(path string) (*Script, error) {
 	return ParseScript(path, data)
 }
 
-// taken says which steps apply when these skills are offered, by index.
-func (s *Script) taken(offered []Offer) []bool {
+// taken says which steps apply in a trial with this prompt when these skills are offered, by index.
+func (s *Script) taken(offered []Offer, prompt string) []bool {
 	has := map[string]bool{}
 	for _, o := range offered {
 		has[o.Skill] = true
 	}
 	taken := make([]bool, len(s.Steps))
-	last := false // was the nearest step above with when_skill_offered taken?
+	last := false // was the nearest step above with a condition of its own taken?
 	for i, st := range s.Steps {
 		switch {
-		case st.WhenSkillOffered != "":
-			last = has[st.WhenSkillOffered]
+		case st.WhenSkillOffered != "" || st.WhenPrompt != nil:
+			last = (st.WhenSkillOffered == "" || has[st.WhenSkillOffered]) && (st.WhenPrompt == nil || st.WhenPrompt.MatchString(prompt))
 			taken[i] = last
 		case st.Otherwise:
 			taken[i] = !last

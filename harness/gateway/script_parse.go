@@ -24,7 +24,7 @@ var (
 	failWords     = []string{"refusal", "truncated", "slow"}
 	judgeAnswers  = []string{"yes", "no", "unclear"}
 	scriptKeys    = []string{"version", "step", "judge"}
-	stepKeys      = append([]string{"content", "otherwise", "times", "when_skill_offered"}, actionKeys...)
+	stepKeys      = append([]string{"content", "otherwise", "times", "when_prompt", "when_skill_offered"}, actionKeys...)
 	judgeKeys     = []string{"match", "answer", "reason"}
 	maxFailTimes  = int64(1000)
 	failWithValid = `400, 401, 429, 500, 529, "refusal", "truncated", "slow"`
@@ -84,9 +84,9 @@ func (p *scriptParser) script(doc map[string]any) *Script {
 	for _, t := range steps {
 		st := p.step(t)
 		if st.Otherwise && !conditionAbove {
-			p.problem(t.at("otherwise"), "otherwise has no step with when_skill_offered above it; add one or drop otherwise")
+			p.problem(t.at("otherwise"), "otherwise has no step with a condition above it; add one or drop otherwise")
 		}
-		if st.WhenSkillOffered != "" {
+		if st.WhenSkillOffered != "" || st.WhenPrompt != nil {
 			conditionAbove = true
 		}
 		s.Steps = append(s.Steps, st)
@@ -125,14 +125,21 @@ func (p *scriptParser) step(t table) Step {
 		st.WhenSkillOffered = name
 		p.checkSkill(t, "when_skill_offered", name)
 	}
+	if expr, ok := t.text("when_prompt"); ok {
+		re, err := regexp.Compile(expr)
+		if err != nil {
+			p.problem(t.at("when_prompt"), "when_prompt is no regular expression: %v; see https://pkg.go.dev/regexp/syntax", err)
+		}
+		st.WhenPrompt = re
+	}
 	if v, ok := t.values["otherwise"]; ok {
 		if v != true {
 			p.problem(t.at("otherwise"), "otherwise is %v; write otherwise = true or drop it", v)
 		}
 		st.Otherwise = v == true
 	}
-	if st.WhenSkillOffered != "" && st.Otherwise {
-		p.problem(t.at("otherwise"), "the step has both when_skill_offered and otherwise; keep one")
+	if _, prompt := t.values["when_prompt"]; (st.WhenSkillOffered != "" || prompt) && st.Otherwise {
+		p.problem(t.at("otherwise"), "the step has both a condition and otherwise; keep one")
 		st.Otherwise = false
 	}
 	return st

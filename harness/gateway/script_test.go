@@ -65,7 +65,7 @@ func TestParseScriptProblem(t *testing.T) {
 		{"dot", "version = 1\n[[step]]\nread = '.'\n", "is not clean"},
 		{"inner dots", "version = 1\n[[step]]\nread = 'a/../b'\n", "leaves the project"},
 		{"times too large", "version = 1\n[[step]]\nfail_with = 500\ntimes = 1001\n", "s.toml:4:1: times is 1001; write a whole number from 0 (for ever) to 1000"},
-		{"otherwise first", "version = 1\n[[step]]\notherwise = true\nsay = \"x\"\n", "s.toml:3:1: otherwise has no step with when_skill_offered above it"},
+		{"otherwise first", "version = 1\n[[step]]\notherwise = true\nsay = \"x\"\n", "s.toml:3:1: otherwise has no step with a condition above it"},
 		{"too large", strings.Repeat("#", maxScriptBytes+1), "s.toml:1:1: the script is larger than 1048576 bytes"},
 		{"indented", "version = 1\n[[step]]\n\t  say = 1\n", "s.toml:3:4: say is not a string; put it in quotes"},
 		{"an indented table", "version = 1\n  [[step]]\n", "s.toml:2:3: the step does nothing"},

@@ -63,7 +63,7 @@ func (m *Scripted) answer(r *Request) *Turn {
 		}
 		return textTurn(summaryText + mark)
 	}
-	taken := m.script.taken(r.Offered)
+	taken := m.script.taken(r.Offered, r.Prompt)
 	if t := poll(r, last, lastMessage); t != nil {
 		return t
 	}

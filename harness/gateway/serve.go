@@ -131,7 +131,7 @@ func (g *Gateway) handle(w *answer, req *http.Request, rec *record) (abort bool)
 	if r.Model == "" {
 		r.Model = g.opts.ModelName
 	}
-	r.ProjectDir = g.opts.ProjectDir
+	r.ProjectDir, r.Prompt = g.opts.ProjectDir, g.opts.Prompt
 	r.Header = passedOn(req.Header)
 	r.Offered = offers(r, g.opts.Prompt)
 	rec.SideCall, rec.Stream, rec.Offered = r.SideCall, r.Stream, r.Offered

@@ -175,3 +175,16 @@ func TestAddCheck(t *testing.T) {
 		})
 	}
 }
+
+// While a check of a task with editable build files is compiled, the submission's build script may not
+// write the project; at all other times it may.
+func TestPolicyKeepsTheProject(t *testing.T) {
+	c := &gradingCopy{dir: "/copy"}
+	open, kept := c.policy(nil, workspace.Readable{}, false), c.policy(nil, workspace.Readable{}, true)
+	project := c.path("project")
+	assert.Contains(t, open.AllowWrite, project)
+	assert.NotContains(t, kept.AllowWrite, project)
+	assert.Contains(t, kept.AllowRead, project)
+	assert.Subset(t, open.AllowWrite, kept.AllowWrite)
+	assert.Len(t, kept.AllowWrite, len(open.AllowWrite)-1)
+}

@@ -46,9 +46,14 @@ func (g *grading) steers(project string) string {
 
 // decides are the keys of Cargo's configuration that name a program to compile or run with, or
 // other configuration. Source: the Cargo book, "Configuration".
-func decides(key string) bool {
+func decides(key string, value any) bool {
 	parts := strings.Split(key, ".")
 	last := parts[len(parts)-1]
+	// A linker may also be named in the compiler's flags, -Clinker or -C linker; other flags are the
+	// submission's own affair.
+	if last == "rustflags" && strings.Contains(fmt.Sprint(value), "linker") {
+		return true
+	}
 	switch parts[0] {
 	case "build":
 		return len(parts) == 2 && slices.Contains([]string{"rustc", "rustc-wrapper", "rustc-workspace-wrapper", "rustdoc"}, last)
@@ -59,7 +64,7 @@ func decides(key string) bool {
 }
 
 // findKey is the first key of a table that matches, in the order of their names.
-func findKey(prefix string, table map[string]any, matches func(key string) bool) string {
+func findKey(prefix string, table map[string]any, matches func(key string, value any) bool) string {
 	var names []string
 	for name := range table {
 		names = append(names, name)
@@ -67,7 +72,7 @@ func findKey(prefix string, table map[string]any, matches func(key string) bool)
 	slices.Sort(names)
 	for _, name := range names {
 		key := strings.TrimPrefix(prefix+"."+name, ".")
-		if matches(key) {
+		if matches(key, table[name]) {
 			return key
 		}
 		if sub, ok := table[name].(map[string]any); ok {

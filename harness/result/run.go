@@ -14,7 +14,10 @@ type Run struct {
 	FinishedAt    *time.Time `json:"finished_at"`
 	Proctor       string     `json:"proctor"` // this program's version
 	Jobs          int        `json:"jobs"`
-	Batches       []Batch    `json:"batches"`
+	// RunMode and Config are there for a run of suites only.
+	RunMode RunMode      `json:"run_mode,omitempty"`
+	Config  *SuiteConfig `json:"config,omitempty"`
+	Batches []Batch      `json:"batches"`
 	// Resumed are the times the run was taken up again.
 	Resumed []Resumption `json:"resumed,omitempty"`
 	// Summary is what several tasks say together, for each configuration; see Summarize.
@@ -57,7 +60,9 @@ type PlannedTrial struct {
 	State         State     `json:"state"`
 	Execution     Execution `json:"execution,omitempty"`
 	Outcome       Outcome   `json:"outcome,omitempty"`
-	Cause         string    `json:"cause,omitempty"`
+	// Verdict is an attempt's, of a suite's task.
+	Verdict AttemptVerdict `json:"verdict,omitempty"`
+	Cause   string         `json:"cause,omitempty"`
 }
 
 // CauseLost is the cause of a trial whose runner died before it could say how the trial ended.

@@ -253,6 +253,8 @@ type Gateway struct {
 // Submission says what of the project is not in submission/: links, special files, what was too large.
 type Submission struct {
 	LeftOut []treecopy.Entry `json:"left_out"`
+	// SHA256 is [treecopy.Hash] of the kept folder; "" in a record of before it was taken.
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // Code are the verdicts on the submission's code.

@@ -42,3 +42,6 @@ func contentHash(t *Task) (string, error) {
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)), nil
 }
+
+// ContentHash is [Task.ContentHash] of the task's files as they are now.
+func ContentHash(t *Task) (string, error) { return contentHash(t) }

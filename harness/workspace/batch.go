@@ -97,8 +97,9 @@ func (s *Scratch) store(src, sum string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The size tells a copy that a crash of the machine cut short.
-	if info, err := os.Lstat(stored); err == nil && info.Mode().IsRegular() && info.Mode().Perm() == 0o555 && info.Size() == source.Size() {
+	// What is there may have been cut short by a crash, or written to since: it is used only when it still
+	// is what it is called, and made anew otherwise.
+	if info, err := os.Lstat(stored); err == nil && info.Mode().IsRegular() && info.Mode().Perm() == 0o555 && info.Size() == source.Size() && sha256Of(stored) == sum {
 		return stored, nil
 	}
 	var tmp string
@@ -130,4 +131,18 @@ func (s *Scratch) store(src, sum string) (string, error) {
 		return "", err
 	}
 	return stored, os.Rename(tmp, stored)
+}
+
+// sha256Of is a file's SHA-256 in lower-case hex, or "" when it cannot be read.
+func sha256Of(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

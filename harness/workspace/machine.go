@@ -23,7 +23,7 @@ type Survey struct {
 
 // Bounds of a survey: it is for what lies in usual places, not a search of every disk.
 const (
-	surveyLimit = 3 * time.Second
+	surveyLimit = 5 * time.Second
 	surveyDepth = 9
 )
 
@@ -31,8 +31,9 @@ const (
 var notSurveyed = []string{"bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "lost+found", "media",
 	"mnt", "proc", "root", "run", "sbin", "sys", "tmp", "usr", "var"}
 
-// surveyed are the folders below those that programs and sources are put in by hand.
-var surveyed = []string{"/usr/bin", "/usr/sbin", "/usr/local", "/usr/src", "/var/lib", "/var/www"}
+// surveyed are the folders below those that programs and sources are put in, by hand first: the time
+// may not suffice for all.
+var surveyed = []string{"/usr/local", "/usr/bin", "/usr/sbin", "/usr/src", "/var/lib", "/var/www", "/var", "/usr"}
 
 // Find returns the paths of files and links with one of the names, and whether the survey came to
 // its end. Folders are not entered through links.
@@ -61,6 +62,8 @@ func (s Survey) Find() (found []string, whole bool) {
 				return nil
 			case d.IsDir() && (slices.Contains(s.Skip, path) || strings.Count(path, "/") > surveyDepth):
 				return filepath.SkipDir
+			case d.IsDir() && path != root && slices.Contains(surveyed, path):
+				return filepath.SkipDir // looked at already
 			case (d.Type().IsRegular() || d.Type() == fs.ModeSymlink) && slices.Contains(s.Names, d.Name()):
 				found = append(found, path)
 			}

@@ -165,9 +165,13 @@ func (b *Batch) TrialPolicy(r *Run, denied []string, readable Readable, hosts ..
 
 // Env is the environment every process of the trial has, besides what the client's adapter adds.
 func (r *Run) Env(toolchainBin string) map[string]string {
+	path := []string{r.Path("bin"), toolchainBin, "/usr/bin", "/bin"}
+	if toolchainBin == "" { // a suite on a machine without one; an empty entry would be the current folder
+		path = slices.Delete(path, 1, 2)
+	}
 	return map[string]string{
 		"HOME":                 r.Path("home"),
-		"PATH":                 strings.Join([]string{r.Path("bin"), toolchainBin, "/usr/bin", "/bin"}, ":"),
+		"PATH":                 strings.Join(path, ":"),
 		"TMPDIR":               r.Path("tmp"),
 		"CARGO_HOME":           r.Path("cargo-home"),
 		"EVAL_EVIDENCE_DIR":    r.Path("evidence"),

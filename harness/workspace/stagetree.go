@@ -77,8 +77,19 @@ func (s *Scratch) storeTree(name, src, sum string, readOnly bool) (string, error
 		return "", fmt.Errorf("store %s: %w", name, err)
 	}
 	stored := filepath.Join(dir, name+"-"+sum)
+	options := treecopy.Options{Ignore: func(rel string) bool { return filepath.Base(rel) == ".bin" }}
 	if info, err := os.Lstat(stored); err == nil && info.IsDir() {
-		return stored, nil
+		// What lies there may have been written to since.
+		want, err := treecopy.Hash(src, options)
+		if err != nil {
+			return "", fmt.Errorf("store %s: %w", name, err)
+		}
+		if got, err := treecopy.Hash(stored, options); err == nil && got == want {
+			return stored, nil
+		}
+		if err := treecopy.Remove(stored); err != nil {
+			return "", fmt.Errorf("store %s: %w", name, err)
+		}
 	}
 	tmp, err := os.MkdirTemp(dir, unfinishedPrefix)
 	if err != nil {
@@ -86,7 +97,7 @@ func (s *Scratch) storeTree(name, src, sum string, readOnly bool) (string, error
 	}
 	copied := filepath.Join(tmp, "tree")
 	opts := treecopy.CopyOptions{
-		Options:  treecopy.Options{Ignore: func(rel string) bool { return filepath.Base(rel) == ".bin" }},
+		Options:  options,
 		ReadOnly: readOnly,
 	}
 	if _, err := treecopy.Copy(copied, src, opts); err != nil {
