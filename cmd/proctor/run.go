@@ -417,6 +417,6 @@ func runSetup(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	if root, err := harness.FindEvals(os.Getenv("PROCTOR_EVALS")); err == nil {
 		link = root
 	}
-	_, err = setup.Install(ctx, setup.Options{Cache: os.Getenv("PROCTOR_CACHE"), Link: link, Out: stdout}, needs...)
+	_, err = setup.Install(ctx, setup.Options{Cache: os.Getenv("PROCTOR_CACHE"), Link: link, Out: report.Raw(stdout)}, needs...)
 	return exit(stderr, err, exitRunner)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strconv"
@@ -17,10 +18,22 @@ type Printer struct {
 	next  io.Writer
 	held  []byte // the start of a character, or of what may be a command
 	start bool   // only blanks in this line so far
+	// Color lets the colours of a report's Style pass.
+	Color bool
 }
 
 // NewPrinter prints to w. Flush when nothing more comes.
 func NewPrinter(w io.Writer) *Printer { return &Printer{next: w, start: true} }
+
+// Raw is what is below a printer, and w itself where it is none. It is for documents that a program
+// reads, which escape what they hold in their own way, and for handing a terminal on.
+func Raw(w io.Writer) io.Writer {
+	if p, ok := w.(*Printer); ok {
+		_ = p.Flush()
+		return p.next
+	}
+	return w
+}
 
 // Lines is what a printer makes of s.
 func Lines(s string) string {
@@ -48,6 +61,11 @@ func (p *Printer) print(all bool) error {
 	i := 0
 	for i < len(p.held) {
 		rest := p.held[i:]
+		if n := p.paint(rest); n > 0 {
+			out = append(out, rest[:n]...)
+			i += n
+			continue
+		}
 		if !all && (!utf8.FullRune(rest) || p.undecided(string(rest[:min(len(rest), 4)]))) {
 			break
 		}
@@ -74,6 +92,19 @@ func (p *Printer) print(all bool) error {
 	}
 	_, err := p.next.Write(out)
 	return err
+}
+
+// paint is the length of the colour that s starts with, 0 for none. Style writes a colour whole.
+func (p *Printer) paint(s []byte) int {
+	if !p.Color || s[0] != '\x1b' {
+		return 0
+	}
+	for _, code := range []string{"0", bold, faint, red, green, amber, blue} {
+		if sgr := "\x1b[" + code + "m"; bytes.HasPrefix(s, []byte(sgr)) {
+			return len(sgr)
+		}
+	}
+	return 0
 }
 
 // undecided tells whether s may become a command.
