@@ -220,7 +220,50 @@ func (e *Engine) ready(ctx context.Context, tasks []*task.Task) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.newRun(tools)
+	return e.opened(tools)
+}
+
+// opened is a run that has no folder yet, with its scratch open.
+func (e *Engine) opened(tools *setup.Tools) (*Run, error) {
+	scratch, err := workspace.OpenScratch(e.opts.Scratch)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(scratch.Dir); e.opts.Exploratory && n > maxExploratoryScratch {
+		return nil, fmt.Errorf("scratch %s: %d characters are too long for an exploratory run: the client's own sandbox keeps sockets below it, whose paths hold 107 bytes, and without them refuses every command; set PROCTOR_SCRATCH to a path of at most %d", scratch.Dir, n, maxExploratoryScratch)
+	}
+	return &Run{
+		engine: e, tools: tools, scratch: scratch, secrets: e.opts.secrets(os.Environ()), spend: e.opts.spend(e.opts.MaxTokens, e.opts.MaxCost),
+	}, nil
+}
+
+// openRun opens the scratch and makes the run's folder, which it holds.
+func (e *Engine) openRun(tools *setup.Tools, runs string) (*Run, error) {
+	r, err := e.opened(tools)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.begin(runs)
+}
+
+// begin makes the run's folder, which it holds.
+func (r *Run) begin(runs string) error {
+	id, err := newRunID()
+	if err != nil {
+		return err
+	}
+	r.dir = filepath.Join(runs, id)
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	if r.release, err = result.Hold(r.dir); err != nil {
+		return err
+	}
+	r.record = result.Run{
+		SchemaVersion: result.SchemaVersion, RunID: id, State: result.Started, StartedAt: time.Now().UTC(),
+		Proctor: version(), Jobs: r.engine.opts.Jobs,
+	}
+	return nil
 }
 
 func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results string) (*Run, error) {
@@ -228,7 +271,7 @@ func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results st
 	if err != nil {
 		return nil, err
 	}
-	if err := r.open(runs); err != nil {
+	if err := r.begin(runs); err != nil {
 		return nil, err
 	}
 	for _, t := range tasks {
@@ -247,49 +290,6 @@ func (e *Engine) start(ctx context.Context, tasks []*task.Task, runs, results st
 		return nil, err
 	}
 	return r, nil
-}
-
-// openRun opens the scratch and makes the run's folder, which it holds.
-func (e *Engine) openRun(tools *setup.Tools, runs string) (*Run, error) {
-	r, err := e.newRun(tools)
-	if err != nil {
-		return nil, err
-	}
-	return r, r.open(runs)
-}
-
-// newRun opens the scratch.
-func (e *Engine) newRun(tools *setup.Tools) (*Run, error) {
-	scratch, err := workspace.OpenScratch(e.opts.Scratch)
-	if err != nil {
-		return nil, err
-	}
-	if n := len(scratch.Dir); e.opts.Exploratory && n > maxExploratoryScratch {
-		return nil, fmt.Errorf("scratch %s: %d characters are too long for an exploratory run: the client's own sandbox keeps sockets below it, whose paths hold 107 bytes, and without them refuses every command; set PROCTOR_SCRATCH to a path of at most %d", scratch.Dir, n, maxExploratoryScratch)
-	}
-	return &Run{
-		engine: e, tools: tools, scratch: scratch, secrets: e.opts.secrets(os.Environ()), spend: e.opts.spend(e.opts.MaxTokens, e.opts.MaxCost),
-	}, nil
-}
-
-// open makes the run's folder, which it holds.
-func (r *Run) open(runs string) error {
-	id, err := newRunID()
-	if err != nil {
-		return err
-	}
-	r.dir = filepath.Join(runs, id)
-	if err := os.MkdirAll(r.dir, 0o755); err != nil {
-		return fmt.Errorf("run: %w", err)
-	}
-	if r.release, err = result.Hold(r.dir); err != nil {
-		return err
-	}
-	r.record = result.Run{
-		SchemaVersion: result.SchemaVersion, RunID: id, State: result.Started, StartedAt: time.Now().UTC(),
-		Proctor: version(), Jobs: r.engine.opts.Jobs,
-	}
-	return nil
 }
 
 // maxExploratoryScratch is how long the scratch's path may be, in bytes, for the client's own sandbox

@@ -9,7 +9,7 @@ import (
 // unchanged says whether the task's folder, fixtures and plugins still are what the run was planned
 // with. A batch compares trials of one content; a trial of another would be counted with them.
 func (t *trial) unchanged() error {
-	if t.Task.Dir == "" { // a suite's: it has no such folder
+	if t.Task.Dir == "" || t.run.rehearsal != "" { // a suite has no such folder, and a visit is not counted
 		return nil
 	}
 	hash, err := task.ContentHash(t.Task)

@@ -54,7 +54,6 @@ type deaths struct {
 	engine     *Engine
 	dir, batch string
 	finished   map[string]int
-	release    func()
 }
 
 func newDeaths(t *testing.T) *deaths {

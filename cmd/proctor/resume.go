@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/task"
 )
 
@@ -44,9 +45,16 @@ func (r *resumption) options(o harness.Options, names []string) (harness.Options
 	if len(given) > 0 {
 		return o, nil, fmt.Errorf("a resumed run keeps what it was planned with; leave out %s", strings.Join(given, ", "))
 	}
-	info, err := findRun(o, r.name)
+	runs, err := harness.RunsDir(o)
 	if err != nil {
 		return o, nil, err
+	}
+	info, err := report.FindRun(runs, r.name)
+	if err != nil {
+		return o, nil, err
+	}
+	if info.Kind != report.KindTasks {
+		return o, nil, fmt.Errorf("%s is a run of suites, which cannot be resumed: run it again", info.RunID)
 	}
 	r.dir = info.Dir
 	return harness.ResumeOptions(o, r.dir)

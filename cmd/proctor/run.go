@@ -231,9 +231,9 @@ func clientFlag(fs *flag.FlagSet, o *harness.Options) {
 }
 
 func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	var again resumption
 	var suites suiteFlags
-	o, names, err := options("run", args, stderr, again.flag, suites.add)
+	var again resumption
+	o, names, err := options("run", args, stderr, suites.add, again.flag)
 	if err == nil {
 		o, names, err = again.options(o, names)
 	}
