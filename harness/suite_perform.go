@@ -79,7 +79,7 @@ func (r *SuiteRun) attempt(ctx context.Context, p AttemptPlan) (*attempt, error)
 
 // emitStage tells of the attempt by its own name.
 func (a *attempt) emitStage(s Stage, detail string) {
-	a.run.engine.emit(a.Task.Name, a.Client(), a.planned.Name, s, detail)
+	a.run.engine.tell(a.event(a.planned.Name, s, detail))
 }
 
 // score judges an attempt by its assertions.

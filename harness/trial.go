@@ -167,7 +167,7 @@ func (t *trial) perform(ctx context.Context) error {
 }
 
 func (t *trial) emitStage(s Stage, detail string) {
-	t.run.engine.emit(t.Task.Name, t.Client(), t.plan.Name(), s, detail)
+	t.run.engine.tell(t.event(t.plan.Name(), s, detail))
 }
 
 func elapsed(since time.Time) *float64 {

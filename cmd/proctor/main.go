@@ -14,6 +14,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	stdout, stderr := report.NewPrinter(os.Stdout), report.NewPrinter(os.Stderr)
 	code := run(ctx, os.Args[1:], stdout, stderr)
 	if err := errors.Join(stdout.Flush(), stderr.Flush()); err != nil {

@@ -241,11 +241,13 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 		return exit(stderr, err, exitUsage)
 	}
 	o.DefaultTrials = 5
-	o.OnEvent = func(ev harness.Event) { printEvent(stderr, ev, len(o.Clients) > 1) }
+	live := newProgress(stderr)
+	defer live.finish()
+	o.OnEvent = live.tell
 	if is, err := areSuites(o.Evals, names); err != nil {
 		return exit(stderr, err, exitUsage)
 	} else if is {
-		return runSuites(ctx, o, names, suites, stdout, stderr)
+		return runSuites(ctx, o, names, suites, live, stdout, stderr)
 	}
 	if given := suites.used(); len(given) > 0 && len(names) > 0 {
 		return exit(stderr, fmt.Errorf("%s: for suites only, and %s names none", strings.Join(given, " "), strings.Join(names, " ")), exitUsage)
@@ -276,7 +278,15 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 			fmt.Fprintf(stderr, "%s: %s\n", b.Task.Name, d)
 		}
 	}
+	total := 0
+	for _, b := range r.Batches() {
+		total += len(b.Remaining())
+	}
+	live.withClient = len(e.Options().Clients) > 1
+	live.start(total, e.Options().MaxTokens, e.Options().MaxCost, r.Spent)
+	defer live.announceEnd(ctx)()
 	runErr := runBatches(ctx, r, e.Options().Jobs)
+	live.finish()
 	cause := runErr
 	if ctx.Err() != nil {
 		cause = errors.New("interrupted")
@@ -304,18 +314,6 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 		return exit(stderr, cause, exitRunner)
 	}
 	return code
-}
-
-func printEvent(w io.Writer, ev harness.Event, withClient bool) {
-	name := ev.Task + "/"
-	if withClient {
-		name += ev.Client + "/"
-	}
-	fmt.Fprintf(w, "%s  %s  %s", ev.Time.Format("15:04:05"), name+report.Clean(ev.Trial), ev.Stage)
-	if ev.Detail != "" {
-		fmt.Fprintf(w, "  %s", report.Clean(ev.Detail))
-	}
-	fmt.Fprintln(w)
 }
 
 // gate is a batch's exit code: a regression task must pass all, and something must be measured.

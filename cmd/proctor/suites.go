@@ -118,7 +118,7 @@ func loadSuites(ctx context.Context, evals string, names []string, sel suite.Sel
 }
 
 // runSuites runs suites and prints their report.
-func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFlags, stdout, stderr io.Writer) int {
+func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFlags, live *progress, stdout, stderr io.Writer) int {
 	mode, err := f.mode()
 	if err != nil {
 		return exit(stderr, err, exitUsage)
@@ -146,7 +146,15 @@ func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFl
 	for _, n := range r.Notes() {
 		fmt.Fprintln(stderr, report.Clean(n))
 	}
+	total := 0
+	for _, b := range r.Record().Batches {
+		total += len(b.Trials)
+	}
+	live.withClient = len(e.Options().Clients) > 1
+	live.start(total, e.Options().MaxTokens, e.Options().MaxCost, r.Spent)
+	defer live.announceEnd(ctx)()
 	r.Perform(ctx)
+	live.finish()
 	var cause error
 	if ctx.Err() != nil {
 		cause = errors.New("interrupted")

@@ -54,6 +54,8 @@ func Run(t *testing.T) {
 	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
 		t.Fatal(say(err))
 	}
+	var live stages
+	opts.OnEvent = live.tell
 	engine, err := harness.Open(opts)
 	if err != nil {
 		t.Fatal(say(err))
@@ -70,7 +72,7 @@ func Run(t *testing.T) {
 	}
 	ctx, stop := examContext(t)
 	t.Cleanup(stop)
-	x := &exam{engine: engine, ctx: ctx, ready: make(chan struct{}), slots: make(chan struct{}, engine.Options().Jobs)}
+	x := &exam{engine: engine, ctx: ctx, ready: make(chan struct{}), slots: make(chan struct{}, engine.Options().Jobs), stages: &live}
 	// A parallel subtest waits at t.Parallel until this function returns. So the tasks that -run
 	// selects, by testing's own rules, are known before the run is planned.
 	for _, task := range engine.Tasks() {
@@ -110,6 +112,7 @@ type exam struct {
 	run      *harness.Run
 	ready    chan struct{}
 	slots    chan struct{}
+	stages   *stages
 
 	mu      sync.Mutex
 	longest time.Duration // the longest trial so far
@@ -195,6 +198,7 @@ func (x *exam) trials(t *testing.T, b *harness.Batch) (selected int, stopped err
 			if stopped != nil {
 				t.Skip(sayf("cancelled: %v", stopped))
 			}
+			defer x.stages.of(t, b.Task.Name, b.Client(), p.Name())()
 			started := time.Now()
 			rec, err := b.RunTrial(x.ctx, p)
 			x.note(time.Since(started))

@@ -59,6 +59,7 @@ func (x *suiteExam) run(t *testing.T, ctx context.Context, opts harness.Options,
 	if err != nil {
 		t.Fatal(say(err))
 	}
+	opts.OnEvent = func(ev harness.Event) { logStage(t, ev) }
 	e, err := harness.OpenForSuites(opts, p)
 	if err != nil {
 		t.Fatal(say(err))
