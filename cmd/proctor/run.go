@@ -233,7 +233,8 @@ func clientFlag(fs *flag.FlagSet, o *harness.Options) {
 func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var suites suiteFlags
 	var again resumption
-	o, names, err := options("run", args, stderr, suites.add, again.flag)
+	ci := ciRun{out: stdout}
+	o, names, err := options("run", args, stderr, suites.add, again.flag, ci.add)
 	if err == nil {
 		o, names, err = again.options(o, names)
 	}
@@ -244,10 +245,13 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	live := newProgress(stderr)
 	defer live.finish()
 	o.OnEvent = live.tell
+	if ci.json {
+		o.OnEvent, stdout = ci.event, io.Discard
+	}
 	if is, err := areSuites(o.Evals, names); err != nil {
 		return exit(stderr, err, exitUsage)
 	} else if is {
-		return runSuites(ctx, o, names, suites, live, stdout, stderr)
+		return runSuites(ctx, o, names, suites, live, &ci, stdout, stderr)
 	}
 	if given := suites.used(); len(given) > 0 && len(names) > 0 {
 		return exit(stderr, fmt.Errorf("%s: for suites only, and %s names none", strings.Join(given, " "), strings.Join(names, " ")), exitUsage)
@@ -304,6 +308,9 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 			return exit(stderr, err, exitRunner)
 		}
 		code = max(code, gate(bench, stderr))
+		if err := ci.batch(b, bench, r.Dir()); err != nil {
+			return exit(stderr, err, exitRunner)
+		}
 	}
 	if err := report.Summary(stdout, r.Summary()); err != nil {
 		return exit(stderr, err, exitRunner)
@@ -311,9 +318,9 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	fmt.Fprintf(stdout, "run: %s\n", r.Dir())
 	if cause != nil {
 		fmt.Fprintf(stderr, "to go on: proctor run -resume %s\n", r.ID())
-		return exit(stderr, cause, exitRunner)
+		code = exit(stderr, cause, exitRunner)
 	}
-	return code
+	return ci.finish(r.ID(), r.Dir(), cause, code, stderr)
 }
 
 // gate is a batch's exit code: a regression task must pass all, and something must be measured.

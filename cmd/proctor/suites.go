@@ -118,7 +118,7 @@ func loadSuites(ctx context.Context, evals string, names []string, sel suite.Sel
 }
 
 // runSuites runs suites and prints their report.
-func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFlags, live *progress, stdout, stderr io.Writer) int {
+func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFlags, live *progress, ci *ciRun, stdout, stderr io.Writer) int {
 	mode, err := f.mode()
 	if err != nil {
 		return exit(stderr, err, exitUsage)
@@ -168,10 +168,14 @@ func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFl
 		return exit(stderr, err, exitRunner)
 	}
 	fmt.Fprintf(stdout, "run: %s\n", r.Dir())
-	if cause != nil {
-		return exit(stderr, cause, exitRunner)
+	if err := ci.suites(e.Options().Evals, mode, rep, report.AttemptsOf(r.Dir())); err != nil {
+		return exit(stderr, err, exitRunner)
 	}
-	return suiteGate(mode, rep, stderr)
+	code := exit(stderr, cause, exitRunner)
+	if cause == nil {
+		code = suiteGate(mode, rep, stderr)
+	}
+	return ci.finish(record.RunID, r.Dir(), cause, code, stderr)
 }
 
 // suiteGate is the exit code: a reality check only informs, and a run that measured nothing is never
