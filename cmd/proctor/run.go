@@ -234,7 +234,11 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	var suites suiteFlags
 	var again resumption
 	ci := ciRun{out: stdout}
-	o, names, err := options("run", args, stderr, suites.add, again.flag, ci.add)
+	dry := false
+	dryFlag := func(fs *flag.FlagSet) {
+		fs.BoolVar(&dry, "dry-run", false, "print the plan, what difference it could show and what it would take, and run nothing")
+	}
+	o, names, err := options("run", args, stderr, suites.add, again.flag, ci.add, dryFlag)
 	if err == nil {
 		o, names, err = again.options(o, names)
 	}
@@ -245,13 +249,13 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	live := newProgress(stderr)
 	defer live.finish()
 	o.OnEvent = live.tell
-	if ci.json {
+	if ci.json && !dry {
 		o.OnEvent, stdout = ci.event, io.Discard
 	}
 	if is, err := areSuites(o.Evals, names); err != nil {
 		return exit(stderr, err, exitUsage)
 	} else if is {
-		return runSuites(ctx, o, names, suites, live, &ci, stdout, stderr)
+		return runSuites(ctx, o, names, suites, live, &ci, dry, stdout, stderr)
 	}
 	if given := suites.used(); len(given) > 0 && len(names) > 0 {
 		return exit(stderr, fmt.Errorf("%s: for suites only, and %s names none", strings.Join(given, " "), strings.Join(names, " ")), exitUsage)
@@ -266,6 +270,12 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	tasks, err := e.Task(names...)
 	if err != nil {
 		return exit(stderr, err, exitUsage)
+	}
+	if dry && again.dir != "" {
+		return exit(stderr, errors.New("-dry-run and -resume: `proctor show` tells which trials of a run are left"), exitUsage)
+	}
+	if dry {
+		return exit(stderr, dryRun(stdout, e, e.Forecast(tasks)), exitRunner)
 	}
 	r, err := again.start(ctx, e, tasks)
 	if err != nil {

@@ -118,7 +118,7 @@ func loadSuites(ctx context.Context, evals string, names []string, sel suite.Sel
 }
 
 // runSuites runs suites and prints their report.
-func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFlags, live *progress, ci *ciRun, stdout, stderr io.Writer) int {
+func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFlags, live *progress, ci *ciRun, dry bool, stdout, stderr io.Writer) int {
 	mode, err := f.mode()
 	if err != nil {
 		return exit(stderr, err, exitUsage)
@@ -137,9 +137,17 @@ func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFl
 	if h := selected.Header(); h != "" {
 		fmt.Fprintln(stderr, h)
 	}
-	r, err := e.StartSuites(ctx, harness.SuiteOptions{
+	asked := harness.SuiteOptions{
 		Project: p, Selected: selected, Specs: names, Selection: f.selection, Attempts: max(o.Trials, 1), Parallel: f.parallel, Mode: mode, Baseline: f.compare,
-	})
+	}
+	if dry {
+		configurations, err := asked.ConfigurationNames()
+		if err == nil {
+			dryRunSuites(stdout, e, selected, configurations, asked.Attempts)
+		}
+		return exit(stderr, err, exitUsage)
+	}
+	r, err := e.StartSuites(ctx, asked)
 	if err != nil {
 		return exit(stderr, err, exitRunner)
 	}

@@ -30,7 +30,7 @@ var outlets = map[string][]string{
 	"report.Raw": {
 		"cmd/proctor/enter.go", "cmd/proctor/recordscript.go", "cmd/proctor/report.go", // programs' own output, documents
 		"cmd/proctor/transcript.go", "cmd/proctor/run.go", // JSON; what setup's installers say
-		"cmd/proctor/progress.go", // the table that is redrawn
+		"cmd/proctor/progress.go", "cmd/proctor/ci.go", // the table that is redrawn; JSON and workflow commands
 	},
 }
 
