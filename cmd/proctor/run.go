@@ -32,6 +32,7 @@ const (
 
 const usage = `Proctor supervises exams for coding agents.
 
+  proctor init [SKILL.md]   make an evals folder for a skill, which runs at once without a key
   proctor run TASK...       run tasks and compare the configurations
   proctor run SUITE...      run suites: SUITE, SUITE::TASK, SUITE::TASK::N or *
   proctor check [TASK...]   look for mistakes in tasks; no model, no key, no client (default: all tasks)
@@ -69,6 +70,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return runTasks(ctx, args[1:], stdout, stderr)
 	case "check":
 		return check(ctx, args[1:], stdout, stderr)
+	case "init":
+		err = initEvals(args[1:], stdout, stderr)
 	case "list":
 		err = list(args[1:], stdout, stderr)
 	case "doctor":
