@@ -41,6 +41,7 @@ func (t *trial) setup(trialCtx context.Context) error {
 		return &runnerError{err}
 	}
 	t.space = space
+	t.space.Filter = t.filter
 	if err := t.preflight(); err != nil {
 		return err
 	}
@@ -111,9 +112,10 @@ func (t *trial) runAgent(ctx context.Context) error {
 	agentCtx, cancel := t.withDeadline(ctx, t.Task.Deadlines.Agent, errAgentDeadline)
 	defer cancel()
 	launch := t.launch(t.spec.Argv)
-	launch.Stdin, launch.Stdout, launch.Stderr = strings.NewReader(t.spec.Stdin), stdout, stderr
+	cleanOut, cleanErr := t.filter(stdout), t.filter(stderr)
+	launch.Stdin, launch.Stdout, launch.Stderr = strings.NewReader(t.spec.Stdin), cleanOut, cleanErr
 	ended, err := t.boundary.Run(agentCtx, launch)
-	if err != nil {
+	if err = errors.Join(err, cleanOut.Close(), cleanErr.Close()); err != nil {
 		return err
 	}
 	waited, _ := t.clock.Waited()
@@ -121,7 +123,7 @@ func (t *trial) runAgent(ctx context.Context) error {
 	t.rec.Timings.Agent = &seconds
 	space.RemoveLeftovers(t.Task.Starter)
 	if policy, err := os.ReadFile(launch.PolicyFile); err == nil {
-		if err := os.WriteFile(filepath.Join(t.dir, "srt.json"), policy, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(t.dir, "srt.json"), t.run.secrets.Clean(policy), 0o644); err != nil {
 			return fmt.Errorf("trial: %w", err)
 		}
 	}
@@ -129,7 +131,7 @@ func (t *trial) runAgent(ctx context.Context) error {
 		return err
 	}
 	t.decideExecution(ended)
-	return os.WriteFile(filepath.Join(t.dir, "response.txt"), []byte(t.transcript.FinalText), 0o644)
+	return os.WriteFile(filepath.Join(t.dir, "response.txt"), t.clean([]byte(t.transcript.FinalText)), 0o644)
 }
 
 // command asks the adapter how the client is started in this run.
@@ -270,9 +272,9 @@ func (t *trial) keepEvidence() error {
 		return nil
 	}
 	if trace, _, err := treecopy.ReadFile(t.space.Path("evidence"), "hook-trace.jsonl", 64<<20); err == nil {
-		if err := os.WriteFile(filepath.Join(t.dir, "hook-trace.jsonl"), trace, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(t.dir, "hook-trace.jsonl"), t.clean(trace), 0o644); err != nil {
 			return fmt.Errorf("trial: %w", err)
 		}
 	}
-	return os.WriteFile(filepath.Join(t.dir, "symposium.log"), symposium.Logs(t.space.Path("home")), 0o644)
+	return os.WriteFile(filepath.Join(t.dir, "symposium.log"), t.clean(symposium.Logs(t.space.Path("home"))), 0o644)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/workspace"
+	"github.com/proctor-evals/proctor/internal/redact"
 	"github.com/proctor-evals/proctor/internal/setup"
 )
 
@@ -167,6 +168,7 @@ type Run struct {
 	// rehearsal is the folder that holds the records of a rehearsal, else "".
 	rehearsal string
 	spend     *gateway.Spend // of all its trials, by the wire
+	secrets   *redact.Set    // that nothing kept may hold
 	release   func()
 
 	deniedOnce sync.Once
@@ -233,7 +235,9 @@ func (e *Engine) opened(tools *setup.Tools) (*Run, error) {
 	if e.opts.Exploratory {
 		scratch = scratch.Apart()
 	}
-	return &Run{engine: e, tools: tools, scratch: scratch, spend: e.opts.spend(e.opts.MaxTokens, e.opts.MaxCost)}, nil
+	return &Run{
+		engine: e, tools: tools, scratch: scratch, secrets: e.opts.secrets(os.Environ()), spend: e.opts.spend(e.opts.MaxTokens, e.opts.MaxCost),
+	}, nil
 }
 
 // openRun opens the scratch and makes the run's folder, which it holds.
@@ -354,7 +358,7 @@ func (r *Run) update(batch int, name string, change func(*result.PlannedTrial)) 
 func (r *Run) write() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return result.Write(r.dir, result.RunFile, r.record)
+	return result.WriteClean(r.dir, result.RunFile, r.record, r.secrets.Clean)
 }
 
 // newRunID sorts by time: 20260131-235959-1a2b3c4d5e6f.

@@ -43,7 +43,7 @@ func (b *Batch) Finish(cause error) (*result.Benchmark, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := result.Write(b.results, result.BenchmarkFile, bench); err != nil {
+	if err := result.WriteClean(b.results, result.BenchmarkFile, bench, b.run.secrets.Clean); err != nil {
 		return nil, err
 	}
 	b.benchmark = bench

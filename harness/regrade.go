@@ -98,7 +98,7 @@ func (e *Engine) sandboxGrader(ctx context.Context) (grader, error) {
 			}
 			return grade.Code(ctx, grade.Input{
 				Task: t, Fixtures: fixtures, Submission: s, Batch: b.space, Sandbox: b.runtime, Denied: b.denied, Readable: b.readable,
-				CargoBin: tools.Toolchain.Bin, Quota: e.opts.quota(), Out: out, OnStep: onStep,
+				CargoBin: tools.Toolchain.Bin, Quota: e.opts.quota(), Out: out, OnStep: onStep, Secrets: e.opts.secrets(os.Environ()),
 			})
 		},
 	}, nil

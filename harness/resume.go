@@ -27,6 +27,9 @@ func ResumeOptions(o Options, dir string) (Options, []string, error) {
 	if err != nil {
 		return o, nil, err
 	}
+	if run.RunMode != "" {
+		return o, nil, fmt.Errorf("run %s is of suites, whose finished attempts are judged already: run what is left as a new run", run.RunID)
+	}
 	if len(run.Batches) == 0 {
 		return o, nil, fmt.Errorf("run %s planned no trial", run.RunID)
 	}

@@ -49,7 +49,7 @@ func (t *trial) decodeTranscript(stdout io.ReadSeeker) error {
 	if err := decode(nil); err != nil || len(decoder.SessionFiles()) == 0 {
 		return err
 	}
-	kept, err := keepSession(t.space.Path("home"), decoder.SessionFiles(), t.transcript.SessionID, filepath.Join(t.dir, sessionFile))
+	kept, err := keepSession(t.space.Path("home"), decoder.SessionFiles(), t.transcript.SessionID, filepath.Join(t.dir, sessionFile), t.filter)
 	if odd := (*treecopy.EntryError)(nil); errors.As(err, &odd) {
 		t.find("session_file", "the client's session file was not read: "+odd.Error())
 		return nil
@@ -67,7 +67,7 @@ func (t *trial) decodeTranscript(stdout io.ReadSeeker) error {
 
 // keepSession copies the file of a session from a home a trial could write to. Of several, it is
 // the one whose path holds the session's id; none when that cannot be told.
-func keepSession(home string, patterns []string, id, dst string) (kept bool, err error) {
+func keepSession(home string, patterns []string, id, dst string, filter func(io.Writer) io.WriteCloser) (kept bool, err error) {
 	root, err := os.OpenRoot(home)
 	if err != nil {
 		return false, fmt.Errorf("trial: %w", err)
@@ -96,7 +96,11 @@ func keepSession(home string, patterns []string, id, dst string) (kept bool, err
 		return false, fmt.Errorf("trial: %w", err)
 	}
 	defer out.Close()
-	if _, err := io.Copy(out, io.LimitReader(in, maxSessionBytes)); err != nil {
+	clean := filter(out)
+	if _, err := io.Copy(clean, io.LimitReader(in, maxSessionBytes)); err != nil {
+		return false, fmt.Errorf("trial: keep the session file: %w", err)
+	}
+	if err := clean.Close(); err != nil {
 		return false, fmt.Errorf("trial: keep the session file: %w", err)
 	}
 	return true, nil

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/proctor-evals/proctor/harness/client"
+	"github.com/proctor-evals/proctor/internal/redact"
 )
 
 // A session file is taken from where the client keeps it, and only as a
@@ -46,7 +48,7 @@ func TestKeepSession(t *testing.T) {
 			for link, target := range c.links {
 				require.NoError(t, os.Symlink(target, place(link)))
 			}
-			kept, err := keepSession(home, client.Codex{}.SessionFiles(), c.id, dst)
+			kept, err := keepSession(home, client.Codex{}.SessionFiles(), c.id, dst, func(w io.Writer) io.WriteCloser { return (*redact.Set)(nil).Writer(w, nil) })
 			assert.Equal(t, c.fails, err != nil, "%v", err)
 			assert.Equal(t, c.want != "", kept)
 			if c.want == "" {

@@ -123,14 +123,15 @@ func (a *attempt) runClient(ctx context.Context) error {
 	defer cancel(nil)
 	launch := a.launch(a.spec.Argv)
 	a.unit.environment(launch.Env, a.spec.Env)
-	launch.Stdin, launch.Stdout, launch.Stderr = strings.NewReader(a.spec.Stdin), stdout, stderr
+	cleanOut, cleanErr := a.filter(stdout), a.filter(stderr)
+	launch.Stdin, launch.Stdout, launch.Stderr = strings.NewReader(a.spec.Stdin), cleanOut, cleanErr
 	if a.unit.Case.Task.Kind == suite.Trigger {
-		launch.Stdout = io.MultiWriter(stdout, &skillWatch{
+		launch.Stdout = io.MultiWriter(cleanOut, &skillWatch{
 			decoder: a.adapter, home: a.space.Path("home"), project: a.space.Path("project"), invoked: func() { cancel(errAnswered) },
 		})
 	}
 	ended, err := a.boundary.Run(agentCtx, launch)
-	if err != nil {
+	if err = errors.Join(err, cleanOut.Close(), cleanErr.Close()); err != nil {
 		return err
 	}
 	waited, _ := a.clock.Waited()
@@ -138,7 +139,7 @@ func (a *attempt) runClient(ctx context.Context) error {
 	a.rec.Timings.Agent, a.rec.ElapsedSecs = &seconds, &seconds
 	a.space.RemoveLeftovers(a.Task.Starter)
 	if policy, err := os.ReadFile(launch.PolicyFile); err == nil {
-		if err := os.WriteFile(filepath.Join(a.dir, "srt.json"), policy, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(a.dir, "srt.json"), a.run.secrets.Clean(policy), 0o644); err != nil {
 			return fmt.Errorf("attempt: %w", err)
 		}
 	}
@@ -163,13 +164,13 @@ func (a *attempt) runClient(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("attempt: %w", err)
 	}
-	return os.WriteFile(filepath.Join(a.dir, result.TrajectoryFile), append(document, '\n'), 0o644)
+	return os.WriteFile(filepath.Join(a.dir, result.TrajectoryFile), append(a.clean(document), '\n'), 0o644)
 }
 
 // archive freezes the working directory, without the skills that were put there. It is the trial's:
 // what is no regular file or folder is left out and named.
 func (a *attempt) archive() error {
-	report, err := treecopy.Copy(filepath.Join(a.dir, result.ArchiveDir), a.space.Path("project"), treecopy.CopyOptions{Options: treecopy.Options{
+	report, err := treecopy.Copy(filepath.Join(a.dir, result.ArchiveDir), a.space.Path("project"), treecopy.CopyOptions{Filter: a.filter, Options: treecopy.Options{
 		Untrusted: true, Ignore: func(rel string) bool { return slices.Contains(skillFolders, rel) },
 	}})
 	if err != nil {
@@ -197,7 +198,7 @@ func (a *attempt) record() error {
 		}
 		metricsOf(&rec.Metrics, t)
 	}
-	return result.Write(a.dir, result.AttemptFile, rec)
+	return result.WriteClean(a.dir, result.AttemptFile, rec, a.run.secrets.Clean)
 }
 
 // metricsOf adds what the transcript says.

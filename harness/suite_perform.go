@@ -79,7 +79,7 @@ func (r *SuiteRun) attempt(ctx context.Context, p AttemptPlan) (*attempt, error)
 
 // emitStage tells of the attempt by its own name.
 func (a *attempt) emitStage(s Stage, detail string) {
-	a.run.engine.emit(a.Task.Name, a.Client(), a.planned.Name, s, detail)
+	a.run.engine.tell(a.event(a.planned.Name, s, detail))
 }
 
 // score judges an attempt by its assertions.
@@ -228,7 +228,7 @@ func (r *SuiteRun) Finish(cause error) (*result.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := result.WriteReport(r.dir, report); err != nil {
+	if _, err := result.WriteReport(r.dir, report, r.secrets.Clean); err != nil {
 		return nil, err
 	}
 	r.Run.mu.Lock()

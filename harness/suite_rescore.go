@@ -141,7 +141,7 @@ func (e *Engine) Rescore(ctx context.Context, p *suite.Project, dir string, scop
 	if err != nil {
 		return nil, nil, err
 	}
-	_, err = result.WriteReport(dir, report)
+	_, err = result.WriteReport(dir, report, e.opts.secrets(os.Environ()).Clean)
 	return run, report, err
 }
 

@@ -114,6 +114,16 @@ func (p AttemptPlan) Spec() string { return p.Unit.batch.Task.Name }
 // Client is the name of the attempt's client.
 func (p AttemptPlan) Client() string { return p.Unit.batch.Client() }
 
+// ConfigurationNames are the configurations of the attempts, in order.
+func (o SuiteOptions) ConfigurationNames() ([]string, error) {
+	confs, err := o.configurations()
+	var names []string
+	for _, c := range confs {
+		names = append(names, c.Name)
+	}
+	return names, err
+}
+
 // StartSuites checks that everything the attempts need is there, runs the project's own command before
 // a run, plans all attempts and writes the plan to run.json.
 func (e *Engine) StartSuites(ctx context.Context, o SuiteOptions) (*SuiteRun, error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/proctor-evals/proctor/harness/client"
@@ -42,6 +43,8 @@ type trial struct {
 	stop    context.CancelCauseFunc
 	before  snapshot // configuration before launch
 	witness *witness // nil where Symposium delivers nothing
+
+	removed atomic.Int64 // secrets taken out of what the trial wrote
 
 	transcript *transcript.Transcript
 	submission *workspace.Submission
@@ -148,6 +151,7 @@ func (t *trial) perform(ctx context.Context) error {
 	if err := t.keepEvidence(); err != nil {
 		return err
 	}
+	t.tellRemoved()
 	switch t.rec.Execution {
 	case result.Cancelled, result.SetupFailure:
 		return nil
@@ -163,7 +167,7 @@ func (t *trial) perform(ctx context.Context) error {
 }
 
 func (t *trial) emitStage(s Stage, detail string) {
-	t.run.engine.emit(t.Task.Name, t.Client(), t.plan.Name(), s, detail)
+	t.run.engine.tell(t.event(t.plan.Name(), s, detail))
 }
 
 func elapsed(since time.Time) *float64 {
@@ -176,7 +180,7 @@ func (t *trial) grade(ctx context.Context) error {
 	in := grade.Input{
 		Task: t.Task, Fixtures: t.fixtureDirs(), Submission: t.submission, Batch: t.Batch.space, Sandbox: t.runtime,
 		Denied: t.denied, Readable: t.readable, CargoBin: t.run.tools.Toolchain.Bin, Quota: t.run.engine.opts.quota(), Out: filepath.Join(t.dir, "grading"),
-		Blocked: t.survived, OnStep: func(name string) { t.emitStage(StageGrading, name) },
+		Blocked: t.survived, Secrets: t.run.secrets, OnStep: func(name string) { t.emitStage(StageGrading, name) },
 	}
 	code := grade.Code(ctx, in)
 	if err := t.sameChecks(); err != nil {
@@ -265,7 +269,9 @@ func describe(r *result.Trial) string {
 	}
 }
 
-func (t *trial) write() error { return result.Write(t.dir, result.TrialFile, t.rec) }
+func (t *trial) write() error {
+	return result.WriteClean(t.dir, result.TrialFile, t.rec, t.run.secrets.Clean)
+}
 
 // runnerError is a failure of the runner itself, not of the trial.
 type runnerError struct{ err error }

@@ -62,7 +62,7 @@ func (t *trial) openGateway(ctx context.Context, beforeTurn func()) error {
 	}
 	options := gateway.Options{
 		BeforeTurn: beforeTurn, Model: model, ModelName: o.Model, ProjectDir: t.space.Path("project"),
-		Prompt: t.Task.Prompt, LogPath: filepath.Join(t.dir, "gateway.jsonl"), OnStop: t.stop,
+		Prompt: t.Task.Prompt, LogPath: filepath.Join(t.dir, "gateway.jsonl"), OnStop: t.stop, Secrets: t.run.secrets,
 	}
 	if o.Record {
 		options.Tape = &gateway.TapeOptions{

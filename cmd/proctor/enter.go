@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/proctor-evals/proctor/harness"
+	"github.com/proctor-evals/proctor/harness/report"
 )
 
 // enter runs a command in the place of a trial's client, to look at what an agent would see.
@@ -38,7 +39,7 @@ func enter(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exit(stderr, err, exitRunner)
 	}
 	code, err := visit(ctx, run, harness.Visit{
-		Configuration: o.Configurations[0], Argv: names[1:], Stdin: os.Stdin, Stdout: stdout, Stderr: stderr,
+		Configuration: o.Configurations[0], Argv: names[1:], Stdin: os.Stdin, Stdout: report.Raw(stdout), Stderr: report.Raw(stderr),
 	})
 	err = errors.Join(err, run.Close(nil))
 	if err != nil {

@@ -22,7 +22,7 @@ func regrade(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return exit(stderr, err, exitUsage)
 	}
-	o.OnEvent = func(ev harness.Event) { printEvent(stderr, ev, false) }
+	o.OnEvent = newProgress(stderr).tell
 	e, err := harness.Open(o)
 	if err != nil {
 		return exit(stderr, err, exitUsage)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/gateway"
+	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/internal/treecopy"
 )
@@ -70,7 +71,7 @@ func recordScript(args []string, stdout, stderr io.Writer) error {
 	if left > 0 {
 		fmt.Fprintf(stderr, "proctor: %d of the agent's tool calls have no step; they stand in the script as comments\n", left)
 	}
-	_, err = stdout.Write(text)
+	_, err = report.Raw(stdout).Write(text)
 	return err
 }
 

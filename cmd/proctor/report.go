@@ -38,7 +38,7 @@ func htmlReport(args []string, stdout, stderr io.Writer) error {
 	}
 	page := report.PageOptions{Run: dir, Starter: starters(o)}
 	if file == "-" {
-		_, err := report.Page(stdout, page)
+		_, err := report.Page(report.Raw(stdout), page)
 		return err
 	}
 	if file == "" {

@@ -32,6 +32,7 @@ const (
 
 const usage = `Proctor supervises exams for coding agents.
 
+  proctor init [SKILL.md]   make an evals folder for a skill, which runs at once without a key
   proctor run TASK...       run tasks and compare the configurations
   proctor run SUITE...      run suites: SUITE, SUITE::TASK, SUITE::TASK::N or *
   proctor check [TASK...]   look for mistakes in tasks; no model, no key, no client (default: all tasks)
@@ -69,6 +70,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return runTasks(ctx, args[1:], stdout, stderr)
 	case "check":
 		return check(ctx, args[1:], stdout, stderr)
+	case "init":
+		err = initEvals(args[1:], stdout, stderr)
 	case "list":
 		err = list(args[1:], stdout, stderr)
 	case "doctor":
@@ -233,7 +236,12 @@ func clientFlag(fs *flag.FlagSet, o *harness.Options) {
 func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var suites suiteFlags
 	var again resumption
-	o, names, err := options("run", args, stderr, suites.add, again.flag)
+	ci := ciRun{out: stdout}
+	dry := false
+	dryFlag := func(fs *flag.FlagSet) {
+		fs.BoolVar(&dry, "dry-run", false, "print the plan, what difference it could show and what it would take, and run nothing")
+	}
+	o, names, err := options("run", args, stderr, suites.add, again.flag, ci.add, dryFlag)
 	if err == nil {
 		o, names, err = again.options(o, names)
 	}
@@ -241,11 +249,16 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 		return exit(stderr, err, exitUsage)
 	}
 	o.DefaultTrials = 5
-	o.OnEvent = func(ev harness.Event) { printEvent(stderr, ev, len(o.Clients) > 1) }
+	live := newProgress(stderr)
+	defer live.finish()
+	o.OnEvent = live.tell
+	if ci.json && !dry {
+		o.OnEvent, stdout = ci.event, io.Discard
+	}
 	if is, err := areSuites(o.Evals, names); err != nil {
 		return exit(stderr, err, exitUsage)
 	} else if is {
-		return runSuites(ctx, o, names, suites, stdout, stderr)
+		return runSuites(ctx, o, names, suites, live, &ci, dry, stdout, stderr)
 	}
 	if given := suites.used(); len(given) > 0 && len(names) > 0 {
 		return exit(stderr, fmt.Errorf("%s: for suites only, and %s names none", strings.Join(given, " "), strings.Join(names, " ")), exitUsage)
@@ -260,6 +273,12 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	tasks, err := e.Task(names...)
 	if err != nil {
 		return exit(stderr, err, exitUsage)
+	}
+	if dry && again.dir != "" {
+		return exit(stderr, errors.New("-dry-run and -resume: `proctor show` tells which trials of a run are left"), exitUsage)
+	}
+	if dry {
+		return exit(stderr, dryRun(stdout, e, e.Forecast(tasks)), exitRunner)
 	}
 	r, err := again.start(ctx, e, tasks)
 	if err != nil {
@@ -276,7 +295,15 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 			fmt.Fprintf(stderr, "%s: %s\n", b.Task.Name, d)
 		}
 	}
+	total := 0
+	for _, b := range r.Batches() {
+		total += len(b.Remaining())
+	}
+	live.withClient = len(e.Options().Clients) > 1
+	live.start(total, e.Options().MaxTokens, e.Options().MaxCost, r.Spent)
+	defer live.announceEnd(ctx)()
 	runErr := runBatches(ctx, r, e.Options().Jobs)
+	live.finish()
 	cause := runErr
 	if ctx.Err() != nil {
 		cause = errors.New("interrupted")
@@ -294,6 +321,9 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 			return exit(stderr, err, exitRunner)
 		}
 		code = max(code, gate(bench, stderr))
+		if err := ci.batch(b, bench, r.Dir()); err != nil {
+			return exit(stderr, err, exitRunner)
+		}
 	}
 	if err := report.Summary(stdout, r.Summary()); err != nil {
 		return exit(stderr, err, exitRunner)
@@ -301,21 +331,9 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	fmt.Fprintf(stdout, "run: %s\n", r.Dir())
 	if cause != nil {
 		fmt.Fprintf(stderr, "to go on: proctor run -resume %s\n", r.ID())
-		return exit(stderr, cause, exitRunner)
+		code = exit(stderr, cause, exitRunner)
 	}
-	return code
-}
-
-func printEvent(w io.Writer, ev harness.Event, withClient bool) {
-	name := ev.Task + "/"
-	if withClient {
-		name += ev.Client + "/"
-	}
-	fmt.Fprintf(w, "%s  %s  %s", ev.Time.Format("15:04:05"), name+report.Clean(ev.Trial), ev.Stage)
-	if ev.Detail != "" {
-		fmt.Fprintf(w, "  %s", report.Clean(ev.Detail))
-	}
-	fmt.Fprintln(w)
+	return ci.finish(r.ID(), r.Dir(), cause, code, stderr)
 }
 
 // gate is a batch's exit code: a regression task must pass all, and something must be measured.
@@ -417,6 +435,6 @@ func runSetup(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	if root, err := harness.FindEvals(os.Getenv("PROCTOR_EVALS")); err == nil {
 		link = root
 	}
-	_, err = setup.Install(ctx, setup.Options{Cache: os.Getenv("PROCTOR_CACHE"), Link: link, Out: stdout}, needs...)
+	_, err = setup.Install(ctx, setup.Options{Cache: os.Getenv("PROCTOR_CACHE"), Link: link, Out: report.Raw(stdout)}, needs...)
 	return exit(stderr, err, exitRunner)
 }

@@ -209,7 +209,7 @@ func showTasks(dir string, run *result.Run, stdout io.Writer) error {
 			return err
 		}
 	}
-	if run.State == result.Finished && run.Cause != "" {
+	if run.State == result.Finished && run.Cause != "" && run.RunMode == "" {
 		fmt.Fprintf(stdout, "to go on: proctor run -resume %s\n", report.Clean(run.RunID))
 	}
 	return nil

@@ -118,7 +118,7 @@ func loadSuites(ctx context.Context, evals string, names []string, sel suite.Sel
 }
 
 // runSuites runs suites and prints their report.
-func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFlags, stdout, stderr io.Writer) int {
+func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFlags, live *progress, ci *ciRun, dry bool, stdout, stderr io.Writer) int {
 	mode, err := f.mode()
 	if err != nil {
 		return exit(stderr, err, exitUsage)
@@ -137,16 +137,32 @@ func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFl
 	if h := selected.Header(); h != "" {
 		fmt.Fprintln(stderr, h)
 	}
-	r, err := e.StartSuites(ctx, harness.SuiteOptions{
+	asked := harness.SuiteOptions{
 		Project: p, Selected: selected, Specs: names, Selection: f.selection, Attempts: max(o.Trials, 1), Parallel: f.parallel, Mode: mode, Baseline: f.compare,
-	})
+	}
+	if dry {
+		configurations, err := asked.ConfigurationNames()
+		if err == nil {
+			dryRunSuites(stdout, e, selected, configurations, asked.Attempts)
+		}
+		return exit(stderr, err, exitUsage)
+	}
+	r, err := e.StartSuites(ctx, asked)
 	if err != nil {
 		return exit(stderr, err, exitRunner)
 	}
 	for _, n := range r.Notes() {
 		fmt.Fprintln(stderr, report.Clean(n))
 	}
+	total := 0
+	for _, b := range r.Record().Batches {
+		total += len(b.Trials)
+	}
+	live.withClient = len(e.Options().Clients) > 1
+	live.start(total, e.Options().MaxTokens, e.Options().MaxCost, r.Spent)
+	defer live.announceEnd(ctx)()
 	r.Perform(ctx)
+	live.finish()
 	var cause error
 	if ctx.Err() != nil {
 		cause = errors.New("interrupted")
@@ -160,10 +176,14 @@ func runSuites(ctx context.Context, o harness.Options, names []string, f suiteFl
 		return exit(stderr, err, exitRunner)
 	}
 	fmt.Fprintf(stdout, "run: %s\n", r.Dir())
-	if cause != nil {
-		return exit(stderr, cause, exitRunner)
+	if err := ci.suites(e.Options().Evals, mode, rep, report.AttemptsOf(r.Dir())); err != nil {
+		return exit(stderr, err, exitRunner)
 	}
-	return suiteGate(mode, rep, stderr)
+	code := exit(stderr, cause, exitRunner)
+	if cause == nil {
+		code = suiteGate(mode, rep, stderr)
+	}
+	return ci.finish(record.RunID, r.Dir(), cause, code, stderr)
 }
 
 // suiteGate is the exit code: a reality check only informs, and a run that measured nothing is never

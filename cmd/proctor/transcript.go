@@ -65,7 +65,7 @@ func showTranscript(args []string, stdout, stderr io.Writer) error {
 	}
 	switch {
 	case schema && len(names) == 0:
-		_, err := stdout.Write(transcript.Schema)
+		_, err := report.Raw(stdout).Write(transcript.Schema)
 		return err
 	case asJSON && asATIF:
 		return errors.New("give one of -json and -atif")
@@ -110,14 +110,18 @@ func encode(w io.Writer, v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err := w.Write(report.CleanJSON(b.Bytes()))
+	_, err := report.Raw(w).Write(report.CleanJSON(b.Bytes()))
 	return err
 }
 
 // colored tells whether the output is a terminal that wants colours.
 func colored(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	f, ok := report.Raw(w).(*os.File)
+	color := ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	if p, ok := w.(*report.Printer); ok {
+		p.Color = color
+	}
+	return color
 }
 
 // decodeFile decodes a client's raw stream.

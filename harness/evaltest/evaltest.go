@@ -52,25 +52,27 @@ func Run(t *testing.T) {
 	}
 	opts, err := harness.Environ(os.Getenv)
 	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
-		t.Fatal(err)
+		t.Fatal(say(err))
 	}
+	var live stages
+	opts.OnEvent = live.tell
 	engine, err := harness.Open(opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(say(err))
 	}
 	for _, note := range engine.Notes() {
-		t.Log(report.Clean(note))
+		t.Log(say(report.Clean(note)))
 	}
 	if err := stamp(engine.Options()); err != nil {
-		t.Fatal(err)
+		t.Fatal(say(err))
 	}
 	project, err := suite.Load(engine.Options().Evals)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(say(err))
 	}
 	ctx, stop := examContext(t)
 	t.Cleanup(stop)
-	x := &exam{engine: engine, ctx: ctx, ready: make(chan struct{}), slots: make(chan struct{}, engine.Options().Jobs)}
+	x := &exam{engine: engine, ctx: ctx, ready: make(chan struct{}), slots: make(chan struct{}, engine.Options().Jobs), stages: &live}
 	// A parallel subtest waits at t.Parallel until this function returns. So the tasks that -run
 	// selects, by testing's own rules, are known before the run is planned.
 	for _, task := range engine.Tasks() {
@@ -85,21 +87,21 @@ func Run(t *testing.T) {
 		return
 	}
 	if len(x.selected) == 0 {
-		t.Fatalf("no task matches -run; the tasks are: %s", names(engine.Tasks()))
+		t.Fatal(sayf("no task matches -run; the tasks are: %s", names(engine.Tasks())))
 	}
 	x.run, err = engine.Start(ctx, x.selected)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(say(err))
 	}
 	t.Cleanup(func() {
 		if err := x.run.Close(context.Cause(ctx)); err != nil {
-			t.Error(err)
+			t.Error(say(err))
 		}
 		var several strings.Builder
 		if err := report.Summary(&several, x.run.Summary()); err == nil && several.Len() > 0 {
-			t.Logf("\n%s", several.String())
+			t.Log(sayf("\n%s", several.String()))
 		}
-		t.Logf("run: %s", x.run.Dir())
+		t.Log(sayf("run: %s", x.run.Dir()))
 	})
 }
 
@@ -110,6 +112,7 @@ type exam struct {
 	run      *harness.Run
 	ready    chan struct{}
 	slots    chan struct{}
+	stages   *stages
 
 	mu      sync.Mutex
 	longest time.Duration // the longest trial so far
@@ -151,7 +154,7 @@ func (x *exam) task(t *testing.T, tk *task.Task) {
 		})
 	}
 	if !ran {
-		t.Errorf("no client matches -run; the clients are: %s", strings.Join(x.engine.Options().Clients, ", "))
+		t.Error(sayf("no client matches -run; the clients are: %s", strings.Join(x.engine.Options().Clients, ", ")))
 	}
 }
 
@@ -161,7 +164,7 @@ func (x *exam) batch(t *testing.T, batch *harness.Batch) {
 	defer func() { <-x.slots }()
 	if x.ctx.Err() == nil {
 		if err := batch.Prepare(x.ctx); err != nil {
-			t.Error(err)
+			t.Error(say(err))
 			x.finish(t, batch, err)
 			return
 		}
@@ -172,7 +175,7 @@ func (x *exam) batch(t *testing.T, batch *harness.Batch) {
 		for _, p := range batch.Plan() {
 			names = append(names, p.Name())
 		}
-		t.Errorf("no trial matches -run; the trials are: %s", strings.Join(names, ", "))
+		t.Error(sayf("no trial matches -run; the trials are: %s", strings.Join(names, ", ")))
 	}
 	if cause == nil {
 		cause = context.Cause(x.ctx)
@@ -193,14 +196,15 @@ func (x *exam) trials(t *testing.T, b *harness.Batch) (selected int, stopped err
 				stopped = context.Cause(x.ctx)
 			}
 			if stopped != nil {
-				t.Skipf("cancelled: %v", stopped)
+				t.Skip(sayf("cancelled: %v", stopped))
 			}
+			defer x.stages.of(t, b.Task.Name, b.Client(), p.Name())()
 			started := time.Now()
 			rec, err := b.RunTrial(x.ctx, p)
 			x.note(time.Since(started))
 			if err != nil {
 				stopped = err
-				t.Fatal(err)
+				t.Fatal(say(err))
 			}
 			judge(t, rec, filepath.Join(b.Results(), p.Name()))
 		})
@@ -217,15 +221,15 @@ func judge(t *testing.T, rec *result.Trial, dir string) {
 	cause := report.Clean(rec.ExecutionCause)
 	switch {
 	case rec.Execution == result.Cancelled:
-		t.Skipf("cancelled: %s", cause)
+		t.Skip(sayf("cancelled: %s", cause))
 	case rec.Execution == result.SetupFailure && strings.HasPrefix(rec.ExecutionCause, "release: "):
-		t.Skipf("setup failure: %s", cause)
+		t.Skip(sayf("setup failure: %s", cause))
 	case rec.Execution == result.SetupFailure:
-		t.Errorf("setup failure: %s; see %s", cause, dir)
+		t.Error(sayf("setup failure: %s; see %s", cause, dir))
 	case rec.Excluded != nil:
-		t.Errorf("excluded (%s): %s; see %s", rec.Excluded.Kind, report.Clean(rec.Excluded.Cause), dir)
+		t.Error(sayf("excluded (%s): %s; see %s", rec.Excluded.Kind, report.Clean(rec.Excluded.Cause), dir))
 	default:
-		t.Logf("%s: %s %s", rec.Outcome, rec.Execution, cause)
+		t.Log(sayf("%s: %s %s", rec.Outcome, rec.Execution, cause))
 	}
 }
 
@@ -233,23 +237,23 @@ func judge(t *testing.T, rec *result.Trial, dir string) {
 func (x *exam) finish(t *testing.T, b *harness.Batch, cause error) {
 	bench, err := b.Finish(cause)
 	if err != nil {
-		t.Error(err)
+		t.Error(say(err))
 		return
 	}
 	var table strings.Builder
 	if err := report.Text(&table, bench, b.Results()); err != nil {
-		t.Error(err)
+		t.Error(say(err))
 	}
-	t.Logf("\n%s", table.String())
+	t.Log(sayf("\n%s", table.String()))
 	cancelled := 0
 	for _, c := range bench.Configurations {
 		cancelled += c.Cancelled
 	}
 	if cancelled > 0 && cause != nil {
-		t.Errorf("%d trials were cancelled: %v", cancelled, cause)
+		t.Error(sayf("%d trials were cancelled: %v", cancelled, cause))
 	}
 	for _, g := range result.Gate(bench, b.Task.Kind == task.Regression, plan.WithSymposium) {
-		t.Error(g.Text)
+		t.Error(say(g.Text))
 	}
 }
 

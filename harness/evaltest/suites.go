@@ -22,7 +22,7 @@ func suites(t *testing.T, ctx context.Context, opts harness.Options, p *suite.Pr
 			// selects are known before the run is planned, and judged when it is over.
 			all, err := p.Select([]suite.Spec{{Suite: s.Name, Case: -1}}, suite.Selection{})
 			if err != nil {
-				t.Skip(err) // every task is left out by its tags
+				t.Skip(say(err)) // every task is left out by its tags
 			}
 			for _, c := range all.Cases {
 				t.Run(c.Name, func(t *testing.T) {
@@ -54,29 +54,30 @@ func (x *suiteExam) run(t *testing.T, ctx context.Context, opts harness.Options,
 	}
 	problems, err := p.Hygiene(ctx, x.cases)
 	for _, problem := range problems {
-		t.Error(problem.String())
+		t.Error(say(problem.String()))
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(say(err))
 	}
+	opts.OnEvent = func(ev harness.Event) { logStage(t, ev) }
 	e, err := harness.OpenForSuites(opts, p)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(say(err))
 	}
 	r, err := e.StartSuites(ctx, harness.SuiteOptions{
 		Project: p, Selected: suite.Selected{Cases: x.cases}, Specs: []string{name}, Attempts: max(opts.Trials, 1), Parallel: max(opts.Jobs, 1), Mode: result.ModeRun,
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(say(err))
 	}
 	for _, note := range r.Notes() {
-		t.Log(report.Clean(note))
+		t.Log(say(report.Clean(note)))
 	}
 	r.Perform(ctx)
 	x.stopped = context.Cause(ctx)
 	rep, err := r.Finish(x.stopped)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(say(err))
 	}
 	for _, a := range rep.Attempts {
 		x.verdicts[a.Task] = append(x.verdicts[a.Task], a)
@@ -84,9 +85,9 @@ func (x *suiteExam) run(t *testing.T, ctx context.Context, opts harness.Options,
 	var table strings.Builder
 	record := r.Record()
 	if err := report.Suite(&table, &record, rep, report.AttemptsOf(r.Dir())); err != nil {
-		t.Error(err)
+		t.Error(say(err))
 	}
-	t.Logf("\n%srun: %s", table.String(), r.Dir())
+	t.Log(sayf("\n%srun: %s", table.String(), r.Dir()))
 }
 
 // judge maps the attempts of one task to its subtest: any that fails, times out or is an error fails it.
@@ -95,14 +96,14 @@ func (x *suiteExam) judge(t *testing.T, c suite.Case) {
 	for _, a := range attempts {
 		line := []any{"attempt", a.Attempt, plan.WithSkills, "with", report.Clean(a.Client) + ":", a.Verdict, report.Clean(a.Cause)}
 		if a.Verdict.Gates() {
-			t.Error(line...)
+			t.Error(say(line...))
 			continue
 		}
-		t.Log(line...)
+		t.Log(say(line...))
 	}
 	switch {
 	case x.stopped != nil:
-		t.Skipf("cancelled: %v", x.stopped)
+		t.Skip(sayf("cancelled: %v", x.stopped))
 	case len(attempts) == 0:
 		t.Error("not run: see the suite's test")
 	}

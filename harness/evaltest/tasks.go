@@ -17,14 +17,14 @@ import (
 func Tasks(t *testing.T) {
 	opts, err := harness.Environ(os.Getenv)
 	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
-		t.Fatal(err)
+		t.Fatal(say(err))
 	}
 	if opts.Evals, err = harness.FindEvals(opts.Evals); err != nil {
-		t.Fatal(err)
+		t.Fatal(say(err))
 	}
 	names, err := task.Names(opts.Evals)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(say(err))
 	}
 	ctx, stop := examContext(t)
 	defer stop()
@@ -35,21 +35,21 @@ func Tasks(t *testing.T) {
 			checks, err := harness.CheckTasks(ctx, harness.CheckOptions{Options: opts, Tasks: []string{name}, Static: testing.Short()})
 			for _, c := range checks {
 				for _, p := range c.All() {
-					t.Error(report.Clean(p.String()))
+					t.Error(say(report.Clean(p.String())))
 				}
 				for _, p := range c.Proofs {
-					t.Logf("%s: passed: %v %s", p.Submission, p.Passed, report.Clean(p.Reason))
+					t.Log(sayf("%s: passed: %v %s", p.Submission, p.Passed, report.Clean(p.Reason)))
 				}
 				if c.NotProved != "" {
-					t.Error(c.NotProved)
+					t.Error(say(c.NotProved))
 				}
 			}
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal(say(err))
 			}
 		})
 	}
 	if checked == 0 {
-		t.Fatalf("no task matches -run; the tasks are: %s", strings.Join(names, ", "))
+		t.Fatal(sayf("no task matches -run; the tasks are: %s", strings.Join(names, ", ")))
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/proctor-evals/proctor/internal/redact"
 )
 
 // CassetteFile is a cassette's name in a trial's result directory.
@@ -64,9 +66,11 @@ type tape struct {
 	file *os.File
 	size int64
 	err  error
+
+	secrets *redact.Set
 }
 
-func openTape(o *TapeOptions) (*tape, error) {
+func openTape(o *TapeOptions, secrets *redact.Set) (*tape, error) {
 	if o == nil {
 		return nil, nil
 	}
@@ -74,7 +78,7 @@ func openTape(o *TapeOptions) (*tape, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cassette: %w", err)
 	}
-	t := &tape{file: f, limit: maxTaped, norm: normaliser{runDir: o.RunDir, batchDir: o.BatchDir, secrets: o.Secrets}}
+	t := &tape{file: f, secrets: secrets, limit: maxTaped, norm: normaliser{runDir: o.RunDir, batchDir: o.BatchDir, secrets: o.Secrets}}
 	t.line(cassetteHead{Version: cassetteVersion, Client: o.Client, Model: o.Model, Models: o.Models, Kind: o.Kind})
 	return t, nil
 }
@@ -87,7 +91,7 @@ func (t *tape) knows(token, addr string) {
 }
 
 func (t *tape) line(v any) {
-	line := append(encodeJSON(v), '\n')
+	line := append(t.secrets.Clean(encodeJSON(v)), '\n')
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err != nil {

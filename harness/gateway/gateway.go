@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/proctor-evals/proctor/internal/redact"
 )
 
 // Limits on what a trial can make the runner hold.
@@ -41,6 +43,8 @@ type Options struct {
 	OnStop func(error)
 	// Tape, unless nil, says where and how a cassette is recorded.
 	Tape *TapeOptions
+	// Secrets do not stand in the log and the cassette.
+	Secrets *redact.Set
 }
 
 // A Gateway is the open endpoint of one trial.
@@ -98,11 +102,11 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	log, err := openRecorder(o.LogPath)
+	log, err := openRecorder(o.LogPath, o.Secrets)
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	tape, err := openTape(o.Tape)
+	tape, err := openTape(o.Tape, o.Secrets)
 	if err != nil {
 		log.close() //nolint:errcheck // the tape's error is the one to tell
 		return nil, fmt.Errorf("gateway: %w", err)

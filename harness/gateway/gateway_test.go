@@ -421,7 +421,7 @@ func TestTokensDiffer(t *testing.T) {
 
 func TestRecorderIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	l, err := openRecorder(path)
+	l, err := openRecorder(path, nil)
 	require.NoError(t, err)
 	l.lines = maxRecords - 1
 	kept, err := l.write(record{})
@@ -437,7 +437,7 @@ func TestRecorderIsBounded(t *testing.T) {
 }
 
 func TestRecorderTellsFailedWrites(t *testing.T) {
-	l, err := openRecorder(filepath.Join(t.TempDir(), "log"))
+	l, err := openRecorder(filepath.Join(t.TempDir(), "log"), nil)
 	require.NoError(t, err)
 	l.file.Close()
 	_, err = l.write(record{})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"sync"
+
+	"github.com/proctor-evals/proctor/internal/redact"
 )
 
 // A record is one line of gateway.jsonl, one a request, in the order requests ended. It holds no header but the user
@@ -38,7 +40,8 @@ type record struct {
 
 // A recorder writes records to a file.
 type recorder struct {
-	secret string // never written, whatever a request puts where
+	secret  string // never written, whatever a request puts where
+	secrets *redact.Set
 
 	mu    sync.Mutex
 	file  *os.File // nil: nothing is kept
@@ -47,7 +50,7 @@ type recorder struct {
 }
 
 // openRecorder creates path, which must not exist: a log is written once, and no link is followed.
-func openRecorder(path string) (*recorder, error) {
+func openRecorder(path string, secrets *redact.Set) (*recorder, error) {
 	if path == "" {
 		return &recorder{}, nil
 	}
@@ -55,7 +58,7 @@ func openRecorder(path string) (*recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	return &recorder{file: f}, nil
+	return &recorder{file: f, secrets: secrets}, nil
 }
 
 // write appends r. kept is false past the log's limit.
@@ -73,6 +76,7 @@ func (l *recorder) write(r record) (kept bool, err error) {
 	if l.secret != "" {
 		line = bytes.ReplaceAll(line, []byte(l.secret), []byte("[token]"))
 	}
+	line = l.secrets.Clean(line)
 	if _, err := l.file.Write(append(line, '\n')); err != nil && l.err == nil {
 		l.err = fmt.Errorf("gateway: log: %w", err)
 	}

@@ -96,6 +96,16 @@ func (s *Spend) Over() error {
 	return nil
 }
 
+// Tokens are what was used, guesses included.
+func (s *Spend) Tokens() int64 {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tokens
+}
+
 // Cost is what was spent in US dollars, guesses included; nil where a model without a price answered.
 func (s *Spend) Cost() *float64 {
 	if s == nil {

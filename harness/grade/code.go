@@ -20,6 +20,7 @@ import (
 	"github.com/proctor-evals/proctor/harness/sandbox"
 	"github.com/proctor-evals/proctor/harness/task"
 	"github.com/proctor-evals/proctor/harness/workspace"
+	"github.com/proctor-evals/proctor/internal/redact"
 	"github.com/proctor-evals/proctor/internal/treecopy"
 )
 
@@ -35,6 +36,8 @@ type Input struct {
 	CargoBin   string // the toolchain's own bin folder
 	Quota      sandbox.Quota
 	Out        string // where the steps' output is kept
+	// Secrets are not kept of what a step prints.
+	Secrets *redact.Set
 	// Blocked, if set, is why nothing may be graded: an infrastructure error.
 	Blocked error
 	// OnStep, if set, is told each step's name as it starts.
@@ -195,6 +198,7 @@ func (g *grading) launch(ctx context.Context, c *gradingCopy, l launch) (result.
 		return "", err
 	}
 	defer stderr.Close()
+	cleanOut, cleanErr := g.Secrets.Writer(stdout, nil), g.Secrets.Writer(stderr, nil)
 	free, err := freeSpace(c.dir)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
@@ -206,9 +210,9 @@ func (g *grading) launch(ctx context.Context, c *gradingCopy, l launch) (result.
 		Argv: append([]string{filepath.Join(g.CargoBin, "cargo")}, args...),
 		Env:  c.env(g.CargoBin), Dir: c.path("project"), Home: c.path("home"),
 		Policy: c.policy(g.Denied, g.Readable, l.keepProject), PolicyFile: c.path("srt.json"), StartFile: c.path("bin", "start"),
-		Stdout: stdout, Stderr: stderr, MaxOutput: maxStepOutput, Quota: g.Quota,
+		Stdout: cleanOut, Stderr: cleanErr, MaxOutput: maxStepOutput, Quota: g.Quota,
 	})
-	if err != nil {
+	if err = errors.Join(err, cleanOut.Close(), cleanErr.Close()); err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	switch {

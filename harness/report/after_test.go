@@ -47,7 +47,7 @@ func makeSuites(t *testing.T, runs, id string, mode result.RunMode, attempts ...
 			WallSeconds: &m.wall, CostUSD: m.cost, PeakContext: &m.context,
 		}}))
 	}
-	_, err := result.WriteReport(dir, rep)
+	_, err := result.WriteReport(dir, rep, nil)
 	require.NoError(t, err)
 }
 
@@ -153,7 +153,7 @@ func TestReportOrder(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, result.ReportsDir), 0o755))
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for range 11 {
-		_, err := result.WriteReport(dir, &result.Report{SchemaVersion: 1, FinishedAt: at})
+		_, err := result.WriteReport(dir, &result.Report{SchemaVersion: 1, FinishedAt: at}, nil)
 		require.NoError(t, err)
 	}
 	_, name, err := result.LatestReport(dir)

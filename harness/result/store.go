@@ -26,11 +26,17 @@ const maxRecord = 64 << 20
 
 // Write replaces dir/name with v as JSON. A reader sees the old file or the new one, never a part,
 // also when the writer or the machine dies meanwhile.
-func Write(dir, name string, v any) error {
+func Write(dir, name string, v any) error { return WriteClean(dir, name, v, nil) }
+
+// WriteClean is Write for a record of which clean, if not nil, takes what must not be kept.
+func WriteClean(dir, name string, v any, clean func([]byte) []byte) error {
 	path := filepath.Join(dir, name)
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return fmt.Errorf("result: encode %s: %w", path, err)
+	}
+	if clean != nil {
+		b = clean(b)
 	}
 	if len(b) >= maxRecord {
 		return fmt.Errorf("result: %s would have %d bytes, more than a reader takes (%d)", path, len(b), maxRecord)

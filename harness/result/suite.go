@@ -214,8 +214,8 @@ func CompareAttempts(a, b ReportAttempt) int {
 }
 
 // WriteReport writes a report of the run in dir under the time it was finished, and returns its file
-// name. Of two in one second the later one has a number: see [ReportNames].
-func WriteReport(dir string, r *Report) (string, error) {
+// name. clean, if not nil, takes what must not be kept. Of two in one second the later one has a number: see [ReportNames].
+func WriteReport(dir string, r *Report, clean func([]byte) []byte) (string, error) {
 	folder := filepath.Join(dir, ReportsDir)
 	base := r.FinishedAt.UTC().Format("2006-01-02-150405")
 	for n := 1; ; n++ {
@@ -234,7 +234,7 @@ func WriteReport(dir string, r *Report) (string, error) {
 		if err := f.Close(); err != nil {
 			return "", fmt.Errorf("result: write a report: %w", err)
 		}
-		return name, Write(folder, name, r)
+		return name, WriteClean(folder, name, r, clean)
 	}
 }
 

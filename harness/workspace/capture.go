@@ -54,7 +54,7 @@ type Submission struct {
 // Capture freezes the project into dst, without the build folder at its top. Entries that are
 // neither regular files nor folders are named in the report, not copied.
 func (r *Run) Capture(dst string) (*Submission, error) {
-	report, err := treecopy.Copy(dst, r.Path("project"), treecopy.CopyOptions{Options: treecopy.Options{
+	report, err := treecopy.Copy(dst, r.Path("project"), treecopy.CopyOptions{Filter: r.Filter, Options: treecopy.Options{
 		Untrusted: true, Ignore: func(rel string) bool { return rel == buildFolder },
 	}})
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *Run) Keep(dst string, parts ...string) ([]treecopy.Entry, error) {
 	if info, err := os.Lstat(src); err != nil || !info.IsDir() {
 		return nil, nil
 	}
-	report, err := treecopy.Copy(dst, src, treecopy.CopyOptions{Options: treecopy.Options{
+	report, err := treecopy.Copy(dst, src, treecopy.CopyOptions{Filter: r.Filter, Options: treecopy.Options{
 		Untrusted: true, Limits: treecopy.Limits{Bytes: 256 << 20, Entries: 10_000},
 	}})
 	if err != nil {

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -18,6 +19,8 @@ type Run struct {
 	Dir string
 	// HasRegistry says that registry/ exists: with-symposium only.
 	HasRegistry bool
+	// Filter, if set, is put before each file that Capture and Keep write.
+	Filter func(io.Writer) io.WriteCloser
 }
 
 // Path is a path below the run directory.

@@ -20,6 +20,9 @@ type CopyOptions struct {
 	// path is replaced, a directory is merged into. Without it the destination
 	// must be missing or empty.
 	Overwrite bool
+	// Filter, if set, is put before each destination file: what is written to it may leave it changed. It
+	// is closed at the file's end. Report.Bytes are the source's.
+	Filter func(io.Writer) io.WriteCloser
 }
 
 // Report says what a copy did.
@@ -182,7 +185,7 @@ func (c *copier) file(rel string, info fs.FileInfo, open func() (*os.File, error
 	if err != nil {
 		return 0, err
 	}
-	n, err := copyBytes(out, in, rel, info.Size())
+	n, err := c.copyBytes(out, in, rel, info.Size())
 	if err == nil {
 		err = out.Chmod(c.fileMode(info.Mode()))
 	}
@@ -211,6 +214,18 @@ func (c *copier) fileMode(src fs.FileMode) fs.FileMode {
 
 // executable is the one permission that belongs to a tree's content, as in git.
 func executable(mode fs.FileMode) bool { return mode.Perm()&0o100 != 0 }
+
+func (c *copier) copyBytes(out io.Writer, in io.Reader, rel string, size int64) (int64, error) {
+	if c.opts.Filter == nil {
+		return copyBytes(out, in, rel, size)
+	}
+	filter := c.opts.Filter(out)
+	n, err := copyBytes(filter, in, rel, size)
+	if closed := filter.Close(); err == nil {
+		err = closed
+	}
+	return n, err
+}
 
 // copyBytes copies exactly size bytes. A source that fails, or holds more or
 // fewer bytes than it did, is an *EntryError; the destination's errors are not.
