@@ -62,14 +62,15 @@ func (p *progress) start(total int, maxTokens int64, maxCost float64, spent func
 	if p.screen == nil {
 		return
 	}
-	p.stop, p.ended = make(chan struct{}), make(chan struct{})
+	stop, ended := make(chan struct{}), make(chan struct{})
+	p.stop, p.ended = stop, ended
 	go func() {
-		defer close(p.ended)
+		defer close(ended)
 		tick := time.NewTicker(redraw)
 		defer tick.Stop()
 		for {
 			select {
-			case <-p.stop:
+			case <-stop:
 				return
 			case <-tick.C:
 				p.mu.Lock()

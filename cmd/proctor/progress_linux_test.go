@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,6 +58,24 @@ func TestBoard(t *testing.T) {
 	assert.Equal(t, "and 17 more", lines[7])
 }
 
+// lockedBuffer is a buffer that may be read while it is written.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
 // On a terminal the table is drawn in place: what stays at the end are the lines of the trials that are
 // done and of the runner, in order, and nothing of the table.
 func TestProgressOnATerminal(t *testing.T) {
@@ -66,7 +85,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	require.NoError(t, err)
 	defer master.Close()
 	require.NoError(t, pty.Setsize(tty, &pty.Winsize{Rows: 10, Cols: 60}))
-	var shown bytes.Buffer
+	var shown lockedBuffer
 	copied := make(chan struct{})
 	go func() { defer close(copied); _, _ = io.Copy(&shown, master) }() // ends with an error when the tty is closed
 
@@ -80,7 +99,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	p.tell(done("trial-1", 12))
 	p.tell(event("trial-2", harness.StageAgent, strings.Repeat("long ", 50)))
 	cancel()
-	require.Eventually(t, func() bool { p.mu.Lock(); defer p.mu.Unlock(); return p.drawn > 0 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(shown.String(), "interrupted: ") }, time.Minute, time.Millisecond)
 	off()
 	p.tell(done("trial-2", 3))
 	p.finish()
