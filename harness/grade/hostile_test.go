@@ -62,13 +62,21 @@ func TestHostileCodeWhileACheckRuns(t *testing.T) {
 		"waits_for_a_debugger": {`while !std::fs::read_to_string("/proc/self/status").unwrap().contains("TracerPid:\t9") { std::thread::sleep(std::time::Duration::from_millis(50)); }`, "not finished after"},
 	}
 	var lib strings.Builder
+	// The panic's value is dropped after the check is over.
+	lib.WriteString("pub struct Forges;\nimpl Drop for Forges {\n    fn drop(&mut self) {\n        use std::io::Write; let _ = std::io::stdout().write_all(b\"\\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\\n\"); std::process::exit(0)\n    }\n}\n" +
+		"pub fn panics_with_a_destructor() {\n    std::panic::panic_any(Forges)\n}\n")
 	lib.WriteString(goodLib + "#[macro_export] macro_rules! assert_eq { ($($t:tt)*) => {} }\n")
 	halves := []map[string]string{{
 		// Positive controls: after all that is below, checks that hold pass, each kind of them.
-		"zz_good":   "#[test]\nfn check() -> Result<(), String> {\n    (tiny::value() == 2).then_some(()).ok_or_else(|| \"two\".into())\n}\n",
-		"zz_panics": "mod inner {\n    #[test]\n    #[should_panic(expected = \"the right one\")]\n    fn check() {\n        panic!(\"the right one\")\n    }\n}\n",
+		"zz_good":    "#[test]\nfn check() -> Result<(), String> {\n    (tiny::value() == 2).then_some(()).ok_or_else(|| \"two\".into())\n}\n",
+		"zz_equals":  "#[should_panic = \"right (one) = [two]\"]\n#[test]\nfn check() {\n    panic!(\"the {} (one) = [two]\", \"right\")\n}\n",
+		"zz_comment": "#[test]\n#[should_panic(\n    expected = r#\"a \"right\" one\"#, // why\n)]\nfn check() {\n    panic!(\"a \\\"right\\\" one\")\n}\n",
+		"zz_any":     "#[test]\n#[should_panic]\nfn check() {\n    tiny::panics_with_a_destructor();\n}\n",
+		"zz_panics":  "mod inner {\n    #[test]\n    #[should_panic(expected = \"the right one\")]\n    fn check() {\n        panic!(\"the right one\")\n    }\n}\n",
 	}, {
 		"wrong":   "#[test]\n#[should_panic(expected = \"the right one\")]\nfn check() {\n    panic!(\"another\")\n}\n",
+		"payload": "#[test]\n#[should_panic(expected = \"the right one\")]\nfn check() {\n    tiny::panics_with_a_destructor();\n}\n",
+		"quiet":   "#[test]\n#[should_panic]\nfn check() {\n    tiny::value();\n}\n",
 		"err":     "#[test]\nfn check() -> Result<(), String> {\n    Err(\"no\".into())\n}\n",
 		"macros":  "use tiny::*;\n#[test]\nfn check() {\n    assert_eq!(value(), 3);\n}\n",
 		"zz_good": "#[test]\nfn check() {\n    assert!(tiny::value() == 2);\n}\n",

@@ -10,8 +10,8 @@ import (
 )
 
 // witnessed is a hidden check as it is compiled: its test is called by one of the runner's, which
-// prints a token of this run alone once the author's function has returned well (or panicked, where
-// it should).
+// prints a token of this run alone once the author's function has returned well (or panicked as it
+// should).
 //
 // Test output is printed by a process that links the submission, which can print "1 passed" and
 // exit. The token is not in anything the submission sees while it is written or compiled; it is in
@@ -41,7 +41,13 @@ func witness(src string) (witnessed, error) {
 		`let mut out = ::std::io::stdout(); let _ = ::std::io::Write::write_all(&mut out, line.as_bytes()); let _ = ::std::io::Write::flush(&mut out);`
 	wrapper := "#[test] fn proctor_" + hex.EncodeToString(name[:])
 	if panics := src[test.ShouldPanic[0]:test.ShouldPanic[1]]; panics != "" {
-		wrapper = oneLine(panics) + " " + wrapper + "() { struct Seen; impl ::std::ops::Drop for Seen { fn drop(&mut self) { if ::std::thread::panicking() { " + say + " } } } let _seen = Seen; let _ = " + test.Name + "(); } "
+		// The runner's test decides about the panic, and libtest sees none: libtest would drop the panic's
+		// value, which may be the submission's and have a destructor that prints and exits, after the token.
+		wrapper += "() { let want: &[&str] = &[" + expected(panics) + "]; let payload = ::std::panic::catch_unwind(|| { let _ = " + test.Name + "(); }).expect_err(\"the check did not panic\"); " +
+			"let said = match payload.downcast_ref::<&'static str>() { ::std::option::Option::Some(s) => ::std::option::Option::Some(*s), " +
+			"::std::option::Option::None => payload.downcast_ref::<::std::string::String>().map(|s| s.as_str()) }; " +
+			"let right = want.iter().all(|w| said.is_some_and(|s| s.contains(w))); ::std::mem::forget(payload); " +
+			`::std::assert!(right, "the check panicked with another message"); ` + say + " } "
 	} else {
 		wrapper += "() -> ::std::process::ExitCode { let code = ::std::process::Termination::report(" + test.Name + "()); " +
 			`if ::std::format!("{:?}", code) == ::std::format!("{:?}", ::std::process::ExitCode::SUCCESS) { ` + say + " } code } "
@@ -62,13 +68,21 @@ func blank(src string, from, to int) string {
 	return src[:from] + spaces + src[to:]
 }
 
-// oneLine keeps an attribute that was copied to the wrapper from moving the lines below. In a string
-// of several lines it would change the text, so one that holds a quote keeps its line ends.
-func oneLine(attribute string) string {
-	if strings.Contains(attribute, `"`) {
-		return attribute
+// expected is what stands in a #[should_panic] attribute for the message, as it is in the source: a
+// string literal, with a comma or a comment after it perhaps, or "" where any panic will do.
+func expected(attribute string) string {
+	_, value, found := strings.Cut(attribute, "=")
+	if !found {
+		return ""
 	}
-	return strings.Join(strings.Fields(attribute), " ")
+	value = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "]"))
+	if before, _, _ := strings.Cut(attribute, "="); strings.Contains(before, "(") {
+		value = strings.TrimSpace(strings.TrimSuffix(value, ")"))
+	}
+	if strings.Contains(attribute, "\n") && strings.Contains(value, "//") {
+		value += "\n" // a comment may end there
+	}
+	return value
 }
 
 func numbers(b []byte) string {
