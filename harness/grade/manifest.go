@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,19 +45,25 @@ func (g *grading) steers(project string) string {
 	return ""
 }
 
-// decides are the keys of Cargo's configuration that name a program to compile or run with, or
-// other configuration. Source: the Cargo book, "Configuration".
+// decides are the keys of Cargo's configuration that name a program to compile or run with, what it is
+// told (rustflags can name a linker), or other configuration. Source: the Cargo book, "Configuration".
 func decides(key string) bool {
 	parts := strings.Split(key, ".")
 	last := parts[len(parts)-1]
 	switch parts[0] {
 	case "build":
-		return len(parts) == 2 && slices.Contains([]string{"rustc", "rustc-wrapper", "rustc-workspace-wrapper", "rustdoc"}, last)
+		return len(parts) == 2 && slices.Contains([]string{"rustc", "rustc-wrapper", "rustc-workspace-wrapper", "rustdoc", "rustflags", "rustdocflags"}, last)
 	case "target", "host":
-		return slices.Contains([]string{"runner", "linker"}, last)
+		return slices.Contains([]string{"runner", "linker", "rustflags", "rustdocflags", "rustc-flags", "rustc-link-arg"}, last)
+	case "env":
+		return steeringVariable.MatchString(strings.TrimPrefix(key, "env."))
 	}
 	return key == "include"
 }
+
+// steeringVariable are names that the compiler, the linker, the loader of programs or Cargo obey; [env]
+// sets them for rustc and for the check.
+var steeringVariable = regexp.MustCompile(`^(PATH|CC|LD|AR|RUSTC.*|RUSTDOC.*|(CARGO_.*)?RUST(DOC)?FLAGS|CARGO_(BUILD|TARGET|HOST)_.*|LD_.*|DYLD_.*|GLIBC_TUNABLES|GCC_EXEC_PREFIX|COMPILER_PATH|LIBRARY_PATH)$`)
 
 // findKey is the first key of a table that matches, in the order of their names.
 func findKey(prefix string, table map[string]any, matches func(key string) bool) string {
