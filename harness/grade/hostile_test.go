@@ -256,6 +256,17 @@ fn main() {
 }
 `
 
+// editor is a build script that takes the assertion out of a check while the check is being compiled.
+const editor = `use std::fs;
+fn main() {
+    for entry in fs::read_dir("tests").unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let _ = fs::write(&path, text.replace("assert_eq!(tiny::value(), 2)", ""));
+    }
+}
+`
+
 // With editable_build the submission brings what Cargo runs and obeys. What would decide which
 // program a check is, or runs in, is refused; the rest is listed, and cannot reach another step.
 func TestHostileBuildFiles(t *testing.T) {
@@ -275,7 +286,10 @@ func TestHostileBuildFiles(t *testing.T) {
 		"another compiler":               {map[string]string{".cargo/config.toml": "[build]\nrustc = \"./rustc\"\n"}, fail, skipped, "build.rustc", ".cargo/config.toml"},
 		"the check's target redirected":  {map[string]string{"Cargo.toml": manifest + "\n[[test]]\nname = \"value-is_two\"\npath = \"src/forged.rs\"\nharness = false\n", "src/forged.rs": "fn main() {}"}, fail, skipped, "declares the test target", "Cargo.toml"},
 		"no tests found by themselves":   {map[string]string{"src/lib.rs": goodLib, "Cargo.toml": strings.Replace(manifest, "edition", "autotests = false\nedition", 1)}, pass, fail, "exit code 101", "Cargo.toml"},
-		"an environment variable":        {map[string]string{"src/lib.rs": wrong, ".cargo/config.toml": "[env]\nRUST_TEST_THREADS = \"1\"\nLD_PRELOAD = \"/nowhere.so\"\n"}, pass, fail, "exit code 101", ".cargo/config.toml"},
+		"an environment variable":        {map[string]string{"src/lib.rs": wrong, ".cargo/config.toml": "[env]\nRUST_TEST_THREADS = \"1\"\n"}, pass, fail, "exit code 101", ".cargo/config.toml"},
+		"a library for every program":    {map[string]string{".cargo/config.toml": "[env]\nLD_PRELOAD = \"./own.so\"\n"}, fail, skipped, "env.LD_PRELOAD", ".cargo/config.toml"},
+		"a linker by flags":              {map[string]string{".cargo/config.toml": "[build]\nrustflags = [\"-Clinker=./own\"]\n"}, fail, skipped, "build.rustflags", ".cargo/config.toml"},
+		"a build script edits the check": {map[string]string{"src/lib.rs": wrong, "build.rs": editor}, pass, fail, "exit code 101", "build.rs"},
 		"another toolchain":              {map[string]string{"src/lib.rs": goodLib, "rust-toolchain.toml": "[toolchain]\nchannel = \"1.0\"\n"}, pass, pass, "", "rust-toolchain.toml"},
 		"a fixture replaced by [patch]":  {map[string]string{"src/lib.rs": goodLib, "Cargo.toml": manifest + "\n[patch.\"../fixtures/base\"]\nbase = { path = \"own\" }\n", "own/src/lib.rs": "pub fn two() -> i32 { 3 }"}, fail, skipped, "exit code 101", "Cargo.toml"},
 		"a fixture replaced by another":  {map[string]string{"src/lib.rs": goodLib, "Cargo.toml": strings.Replace(manifest, "../fixtures/base", "own", 1), "own/src/lib.rs": "pub fn two() -> i32 { 2 }", "own/Cargo.toml": "[package]\nname = \"base\"\nversion = \"0.1.0\"\n"}, pass, pass, "", "Cargo.toml"},
