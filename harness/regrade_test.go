@@ -553,6 +553,21 @@ func TestChecksHash(t *testing.T) {
 	same(false, "the deadline")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "starter", "src", "more.rs"), nil, 0o644))
 	same(false, "the starter")
+	fixture := filepath.Join(root, "fixtures", "base", "src", "lib.rs")
+	write := func(content string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(fixture), 0o755))
+		require.NoError(t, os.WriteFile(fixture, []byte(content), 0o644))
+		manifest := filepath.Join(root, "fixtures", "base", "Cargo.toml")
+		require.NoError(t, os.WriteFile(manifest, []byte("[package]\nname = \"base\"\nversion = \"0.1.0\"\n"), 0o644))
+	}
+	write("pub fn one() {}")
+	same(true, "a fixture of other tasks")
+	change(strings.Replace(string(text), "editable = ", "fixtures = [\"base\"]\neditable = ", 1))
+	same(false, "one more fixture")
+	write("pub fn two() {}")
+	same(false, "what a fixture holds")
+	change(strings.Replace(string(text), "editable = ", "fixtures = [\"base\"]\neditable_build = true\neditable = ", 1))
+	same(false, "editable_build")
 	k.changeChecks()
 	same(false, "a check")
 

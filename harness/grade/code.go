@@ -7,6 +7,7 @@
 package grade
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -181,6 +182,7 @@ type launch struct {
 	step        string // whose reason is given
 	files       string // the output files' name
 	args        []string
+	stdin       []byte
 	compiles    bool                      // a hidden check is compiled, not run
 	keepProject bool                      // the project may not be written
 	accept      func(stdout []byte) error // when given, must agree besides the exit code
@@ -210,7 +212,7 @@ func (g *grading) launch(ctx context.Context, c *gradingCopy, l launch) (result.
 		Argv: append([]string{filepath.Join(g.CargoBin, "cargo")}, args...),
 		Env:  c.env(g.CargoBin), Dir: c.path("project"), Home: c.path("home"),
 		Policy: c.policy(g.Denied, g.Readable, l.keepProject), PolicyFile: c.path("srt.json"), StartFile: c.path("bin", "start"),
-		Stdout: cleanOut, Stderr: cleanErr, MaxOutput: maxStepOutput, Quota: g.Quota,
+		Stdin: bytes.NewReader(l.stdin), Stdout: cleanOut, Stderr: cleanErr, MaxOutput: maxStepOutput, Quota: g.Quota,
 	})
 	if err = errors.Join(err, cleanOut.Close(), cleanErr.Close()); err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)

@@ -154,6 +154,18 @@ func TestGradingCopy(t *testing.T) {
 	}
 }
 
+// While a check is compiled beside a build script of the submission's, the project is read-only.
+func TestGradingPolicy(t *testing.T) {
+	c := &gradingCopy{dir: "/copy"}
+	outside := []string{"/copy/home", "/copy/cargo-home", "/copy/tmp", "/copy/target"}
+	for keep, want := range map[bool][]string{false: append([]string{"/copy/project"}, outside...), true: outside} {
+		p := c.policy([]string{"/denied"}, workspace.Readable{}, keep)
+		assert.Equal(t, want, p.AllowWrite, "keepProject %t", keep)
+		assert.Equal(t, []string{"/denied"}, p.DenyRead)
+		assert.Subset(t, p.AllowRead, append([]string{"/copy/project", "/copy/fixtures", "/copy/bin"}, outside...))
+	}
+}
+
 // A check takes its place whatever the submission put there.
 func TestAddCheck(t *testing.T) {
 	for name, tests := range map[string]map[string]string{

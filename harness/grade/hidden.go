@@ -46,7 +46,7 @@ func (g *grading) hidden(ctx context.Context, check task.Check) (result.Verdict,
 	if err := c.forgetCheck(file); err != nil {
 		return "", fmt.Errorf("hidden check %s: %w", check.Name, err)
 	}
-	return g.launch(ctx, c, launch{step: name, files: name, args: []string{"test", "--offline", "--test", check.Name},
+	return g.launch(ctx, c, launch{step: name, files: name, stdin: seen.stdin, args: []string{"test", "--offline", "--test", check.Name},
 		accept: func(stdout []byte) error { return oneTest(stdout, seen.token) }})
 }
 

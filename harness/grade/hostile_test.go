@@ -66,6 +66,8 @@ func TestHostileCodeWhileACheckRuns(t *testing.T) {
 	lib.WriteString("pub struct Forges;\nimpl Drop for Forges {\n    fn drop(&mut self) {\n        use std::io::Write; let _ = std::io::stdout().write_all(b\"\\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\\n\"); std::process::exit(0)\n    }\n}\n" +
 		"pub fn panics_with_a_destructor() {\n    std::panic::panic_any(Forges)\n}\n")
 	lib.WriteString(goodLib + "#[macro_export] macro_rules! assert_eq { ($($t:tt)*) => {} }\n")
+	// Whoever learns what is expected this way returns it, and the check passes.
+	lib.WriteString("pub fn asks_the_check() -> i32 {\n" + asksTheCheck + "\n}\n")
 	halves := []map[string]string{{
 		// Positive controls: after all that is below, checks that hold pass, each kind of them.
 		"zz_good":    "#[test]\nfn check() -> Result<(), String> {\n    (tiny::value() == 2).then_some(()).ok_or_else(|| \"two\".into())\n}\n",
@@ -77,9 +79,12 @@ func TestHostileCodeWhileACheckRuns(t *testing.T) {
 		"wrong":   "#[test]\n#[should_panic(expected = \"the right one\")]\nfn check() {\n    panic!(\"another\")\n}\n",
 		"payload": "#[test]\n#[should_panic(expected = \"the right one\")]\nfn check() {\n    tiny::panics_with_a_destructor();\n}\n",
 		"quiet":   "#[test]\n#[should_panic]\nfn check() {\n    tiny::value();\n}\n",
-		"err":     "#[test]\nfn check() -> Result<(), String> {\n    Err(\"no\".into())\n}\n",
-		"macros":  "use tiny::*;\n#[test]\nfn check() {\n    assert_eq!(value(), 3);\n}\n",
-		"zz_good": "#[test]\nfn check() {\n    assert!(tiny::value() == 2);\n}\n",
+		"asks":    "#[test]\nfn check() {\n    assert_eq!(tiny::asks_the_check(), 424_242);\n}\n",
+		// A check and its library may start other programs; standard input is at its end.
+		"zz_starts": "#[test]\nfn check() {\n    let out = std::process::Command::new(\"/bin/sh\").args([\"-c\", \"cat; echo said\"]).stdin(std::process::Stdio::inherit()).output().unwrap();\n    std::assert_eq!(out.stdout, b\"said\\n\");\n    std::assert_eq!(std::io::read_to_string(std::io::stdin()).unwrap(), \"\");\n}\n",
+		"err":       "#[test]\nfn check() -> Result<(), String> {\n    Err(\"no\".into())\n}\n",
+		"macros":    "use tiny::*;\n#[test]\nfn check() {\n    assert_eq!(value(), 3);\n}\n",
+		"zz_good":   "#[test]\nfn check() {\n    assert!(tiny::value() == 2);\n}\n",
 	}}
 	for i, name := range slices.Sorted(maps.Keys(tests)) {
 		fmt.Fprintf(&lib, "#[allow(unreachable_code)]\npub fn %s() {\n%s\n}\n", name, tests[name].body)
@@ -119,6 +124,21 @@ func TestHostileCodeWhileACheckRuns(t *testing.T) {
 		})
 	}
 }
+
+// asksTheCheck starts the check's own program again, and reads what it expects out of its failure.
+const asksTheCheck = `
+if std::env::var_os("ASKED").is_some() { return 0; }
+for input in ["".into(), "x".repeat(64)] {
+    let mut child = <std::process::Command>::new(std::env::args_os().next().unwrap());
+    child.env("ASKED", "1").arg("--nocapture").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    { use std::io::Write; let _ = child.stdin.take().unwrap().write_all(input.as_bytes()); }
+    let out = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+    eprintln!("asked: {said}");
+    if let Some(right) = said.split("right: ").nth(1) { return right.lines().next().unwrap().trim().parse().unwrap(); }
+}
+-1`
 
 // readsToken looks for the witness in the check's source, and forges with what it finds.
 const readsToken = `
@@ -236,6 +256,17 @@ fn main() {
 }
 `
 
+// editor is a build script that takes the assertion out of a check while the check is being compiled.
+const editor = `use std::fs;
+fn main() {
+    for entry in fs::read_dir("tests").unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let _ = fs::write(&path, text.replace("assert_eq!(tiny::value(), 2)", ""));
+    }
+}
+`
+
 // With editable_build the submission brings what Cargo runs and obeys. What would decide which
 // program a check is, or runs in, is refused; the rest is listed, and cannot reach another step.
 func TestHostileBuildFiles(t *testing.T) {
@@ -255,7 +286,10 @@ func TestHostileBuildFiles(t *testing.T) {
 		"another compiler":               {map[string]string{".cargo/config.toml": "[build]\nrustc = \"./rustc\"\n"}, fail, skipped, "build.rustc", ".cargo/config.toml"},
 		"the check's target redirected":  {map[string]string{"Cargo.toml": manifest + "\n[[test]]\nname = \"value-is_two\"\npath = \"src/forged.rs\"\nharness = false\n", "src/forged.rs": "fn main() {}"}, fail, skipped, "declares the test target", "Cargo.toml"},
 		"no tests found by themselves":   {map[string]string{"src/lib.rs": goodLib, "Cargo.toml": strings.Replace(manifest, "edition", "autotests = false\nedition", 1)}, pass, fail, "exit code 101", "Cargo.toml"},
-		"an environment variable":        {map[string]string{"src/lib.rs": wrong, ".cargo/config.toml": "[env]\nRUST_TEST_THREADS = \"1\"\nLD_PRELOAD = \"/nowhere.so\"\n"}, pass, fail, "exit code 101", ".cargo/config.toml"},
+		"an environment variable":        {map[string]string{"src/lib.rs": wrong, ".cargo/config.toml": "[env]\nRUST_TEST_THREADS = \"1\"\n"}, pass, fail, "exit code 101", ".cargo/config.toml"},
+		"a library for every program":    {map[string]string{".cargo/config.toml": "[env]\nLD_PRELOAD = \"./own.so\"\n"}, fail, skipped, "env.LD_PRELOAD", ".cargo/config.toml"},
+		"a linker by flags":              {map[string]string{".cargo/config.toml": "[build]\nrustflags = [\"-Clinker=./own\"]\n"}, fail, skipped, "build.rustflags", ".cargo/config.toml"},
+		"a build script edits the check": {map[string]string{"src/lib.rs": wrong, "build.rs": editor}, pass, fail, "exit code 101", "build.rs"},
 		"another toolchain":              {map[string]string{"src/lib.rs": goodLib, "rust-toolchain.toml": "[toolchain]\nchannel = \"1.0\"\n"}, pass, pass, "", "rust-toolchain.toml"},
 		"a fixture replaced by [patch]":  {map[string]string{"src/lib.rs": goodLib, "Cargo.toml": manifest + "\n[patch.\"../fixtures/base\"]\nbase = { path = \"own\" }\n", "own/src/lib.rs": "pub fn two() -> i32 { 3 }"}, fail, skipped, "exit code 101", "Cargo.toml"},
 		"a fixture replaced by another":  {map[string]string{"src/lib.rs": goodLib, "Cargo.toml": strings.Replace(manifest, "../fixtures/base", "own", 1), "own/src/lib.rs": "pub fn two() -> i32 { 2 }", "own/Cargo.toml": "[package]\nname = \"base\"\nversion = \"0.1.0\"\n"}, pass, pass, "", "Cargo.toml"},

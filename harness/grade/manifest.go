@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,24 +45,69 @@ func (g *grading) steers(project string) string {
 	return ""
 }
 
-// decides are the keys of Cargo's configuration that name a program to compile or run with, or
-// other configuration. Source: the Cargo book, "Configuration".
+// decides are the keys of Cargo's configuration that name a program to compile or run with, what it is
+// told beyond plain compiler settings (flags can name a linker, or objects to link), or other
+// configuration. Source: the Cargo book, "Configuration".
 func decides(key string, value any) bool {
 	parts := strings.Split(key, ".")
 	last := parts[len(parts)-1]
-	// A linker may also be named in the compiler's flags, -Clinker or -C linker; other flags are the
-	// submission's own affair.
-	if last == "rustflags" && strings.Contains(fmt.Sprint(value), "linker") {
-		return true
+	if last == "rustflags" || last == "rustdocflags" {
+		return !plainFlags(value)
 	}
 	switch parts[0] {
 	case "build":
 		return len(parts) == 2 && slices.Contains([]string{"rustc", "rustc-wrapper", "rustc-workspace-wrapper", "rustdoc"}, last)
 	case "target", "host":
-		return slices.Contains([]string{"runner", "linker"}, last)
+		return slices.Contains([]string{"runner", "linker", "rustc-flags", "rustc-link-arg"}, last)
+	case "env":
+		return steeringVariable.MatchString(strings.TrimPrefix(key, "env."))
 	}
 	return key == "include"
 }
+
+// plainFlags reports whether compiler flags hold none but settings of code generation, lints and cfgs,
+// which are the submission's own affair. Source: the rustc book, "Command-line Arguments", "Codegen Options".
+func plainFlags(value any) bool {
+	var flags []string
+	switch value := value.(type) {
+	case string:
+		flags = strings.Fields(value)
+	case []any:
+		for _, v := range value {
+			s, ok := v.(string)
+			if !ok {
+				return false
+			}
+			flags = append(flags, s)
+		}
+	default:
+		return false
+	}
+	for i := 0; i < len(flags); i++ {
+		name, rest := flags[i], ""
+		switch {
+		case name == "--cfg" || name == "-C" || name == "-W" || name == "-A" || name == "-D" || name == "-F":
+			if i++; i == len(flags) {
+				return false
+			}
+			rest = flags[i]
+		case len(name) > 2 && strings.Contains("CWADF", name[1:2]) && name[0] == '-':
+			name, rest = name[:2], name[2:]
+		default:
+			return false
+		}
+		if setting, _, _ := strings.Cut(rest, "="); name == "-C" && !slices.Contains(plainSettings, setting) {
+			return false
+		}
+	}
+	return true
+}
+
+var plainSettings = []string{"codegen-units", "debug-assertions", "debuginfo", "embed-bitcode", "force-frame-pointers", "lto", "opt-level", "overflow-checks", "strip", "target-cpu", "target-feature"}
+
+// steeringVariable are names that the compiler, the linker, the loader of programs or Cargo obey; [env]
+// sets them for rustc and for the check.
+var steeringVariable = regexp.MustCompile(`^(PATH|CC|LD|AR|RUSTC.*|RUSTDOC.*|(CARGO_.*)?RUST(DOC)?FLAGS|CARGO_(BUILD|TARGET|HOST)_.*|LD_.*|DYLD_.*|GLIBC_TUNABLES|GCC_EXEC_PREFIX|COMPILER_PATH|LIBRARY_PATH)$`)
 
 // findKey is the first key of a table that matches, in the order of their names.
 func findKey(prefix string, table map[string]any, matches func(key string, value any) bool) string {
