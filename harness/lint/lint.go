@@ -44,6 +44,7 @@ func Texts(t *task.Task) task.Problems {
 	l := &linter{task: t}
 	l.plugins()
 	l.prompt()
+	l.solution()
 	return l.problems.Sorted()
 }
 

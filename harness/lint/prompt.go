@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/proctor-evals/proctor/harness/task"
 )
 
 // quoteWords is how many words in a row make a quotation. Six is the shortest run
@@ -24,17 +26,20 @@ func wordsOf(text string) []word {
 	var out []word
 	start := -1
 	for i, r := range text {
+		if start >= 0 && unicode.Is(unicode.Cf, r) {
+			continue // not seen: a soft hyphen does not end a word
+		}
 		inside := r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
 		if inside && start < 0 {
 			start = i
 		}
 		if !inside && start >= 0 {
-			out = append(out, word{strings.ToLower(text[start:i]), start, i})
+			out = append(out, word{strings.ToLower(task.Visible(text[start:i])), start, i})
 			start = -1
 		}
 	}
 	if start >= 0 {
-		out = append(out, word{strings.ToLower(text[start:]), start, len(text)})
+		out = append(out, word{strings.ToLower(task.Visible(text[start:])), start, len(text)})
 	}
 	return out
 }
@@ -90,6 +95,12 @@ func (l *linter) prompt() {
 		if from, to := longestQuote(prompt, theirs, open); to > from {
 			line, col := at(textsOf(prompt[from:to])...)
 			l.add(file, line, col, fmt.Sprintf("the prompt has %d words in a row of %s: %q", to-from, source, cut(run(prompt[from:to]))), "it is the same in every configuration, and must not give the answer: describe the work in other words")
+		}
+	}
+	for _, p := range l.pluginNames() {
+		if !slices.Contains(l.task.Fixtures, p) && namesSkill(l.task.Prompt, p) {
+			line, col := at(textsOf(wordsOf(p))...)
+			l.add(file, line, col, fmt.Sprintf("the prompt names the plugin %q", p), "a trial without it has the same prompt: describe the work alone")
 		}
 	}
 	for _, c := range l.task.Checks {
@@ -175,9 +186,28 @@ func cut(s string) string {
 	return s
 }
 
-// namesSkill reports whether a text has the name as a whole.
+// namesSkill reports whether a text has the name, of a skill or a plugin, as a whole.
 func namesSkill(text, name string) bool {
-	return regexp.MustCompile(`(?i)(^|[^\w-])` + regexp.QuoteMeta(name) + `($|[^\w-])`).MatchString(text)
+	return regexp.MustCompile(`(?i)(^|[^\w-])` + regexp.QuoteMeta(task.Visible(name)) + `($|[^\w-])`).MatchString(task.Visible(text))
+}
+
+// pluginNames are the task's plugins by folder and by manifest, without those whose skill has the same
+// name, which is reported as the skill's.
+func (l *linter) pluginNames() []string {
+	var out []string
+	for _, folder := range l.task.Plugins {
+		out = append(out, folder)
+		if f := l.toml(path.Join("plugins", folder, "SYMPOSIUM.toml"), true); f != nil {
+			if name, ok := f.values["name"].(string); ok && strings.TrimSpace(name) != "" {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.Sort(out)
+	skills := l.skills()
+	return slices.DeleteFunc(slices.Compact(out), func(name string) bool {
+		return slices.ContainsFunc(skills, func(s skill) bool { return s.name == name })
+	})
 }
 
 var (
@@ -190,7 +220,7 @@ var (
 // what qualifies it, lower case.
 func identifiers(markdown string) []string {
 	var out []string
-	for _, span := range codeSpan.FindAllStringSubmatch(fenced.ReplaceAllString(markdown, ""), -1) {
+	for _, span := range codeSpan.FindAllStringSubmatch(fenced.ReplaceAllString(task.Visible(markdown), ""), -1) {
 		if m := identifier.FindStringSubmatch(span[1]); m != nil {
 			out = append(out, strings.ToLower(m[1]))
 		}

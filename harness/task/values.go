@@ -86,7 +86,8 @@ func (s *spec) checkPrompt(d *decoder) {
 	case strings.HasPrefix(strings.TrimSpace(s.prompt), "/"):
 		d.problem(where.key, `prompt begins with "/"`, "clients take that for a command of their own: begin with a word")
 	}
-	if said := symposium.FindString(s.prompt); said != "" {
+	// A format character within the word, which nobody sees, does not hide it from a model.
+	if said := symposium.FindString(Visible(s.prompt)); said != "" {
 		offset := where.key
 		// With an escape in the name it is not found in the text as written.
 		if at := symposium.FindStringIndex(d.text[where.value:where.end]); at != nil {
