@@ -56,7 +56,7 @@ func (b *Batch) cancel(p plan.Trial, cause error) (*result.Trial, error) {
 	if err := t.create(); err != nil {
 		return nil, err
 	}
-	t.rec.Execution, t.rec.ExecutionCause = result.Cancelled, "not run"
+	t.rec.Execution, t.rec.ExecutionCause = result.Cancelled, result.CauseNotRun
 	if cause != nil {
 		t.rec.ExecutionCause = cause.Error()
 	}
@@ -77,7 +77,7 @@ func (b *Batch) count(byConfiguration map[string][]*result.Trial) (*result.Bench
 		SchemaVersion: result.SchemaVersion, RunID: b.run.ID(), BatchID: b.id, Task: b.Task.Name, Kind: string(b.Task.Kind),
 		ContentHash: b.Task.ContentHash, Client: b.Client(), Model: b.model(), Isolation: e.opts.mode(), Jobs: e.opts.Jobs,
 		StandIns: append([]string{}, b.standIns...), Configurations: map[string]result.Counts{}, Comparisons: []result.Comparison{},
-		Look: len(b.earlier()) + 1,
+		Look: looked(b.earlier()) + 1,
 	}
 	arms := result.Arms{Baseline: plan.Baseline, Planned: map[string]int{}, Trials: byConfiguration, Compared: !e.opts.Exploratory}
 	for _, c := range e.confs {

@@ -53,6 +53,16 @@ func looks(dir, own string, like result.Benchmark, treatments []string) []*resul
 	return out
 }
 
+// looked is how many looks at their numbers the batches were: one each, and one for each regrade with
+// changed checks.
+func looked(batches []*result.Benchmark) int {
+	n := 0
+	for _, b := range batches {
+		n += 1 + max(0, b.ChecksChanged)
+	}
+	return n
+}
+
 func sameQuestion(a, b *result.Benchmark) bool {
 	return a.ContentHash == b.ContentHash && a.Model.Name == b.Model.Name && a.Model.Kind == b.Model.Kind && a.Isolation == b.Isolation &&
 		slices.Equal(slices.Sorted(slices.Values(a.StandIns)), slices.Sorted(slices.Values(b.StandIns)))

@@ -53,32 +53,38 @@ func readBatch(dir, runDir string) (*batchRecords, error) {
 			problems = append(problems, fmt.Errorf("%s was not finished, and the record of its run %q is not there to say whether it is still going", filepath.Join(dir, name), t.RunID))
 			continue
 		}
-		if again := *t; !settledAlike(&again, t) {
-			problems = append(problems, fmt.Errorf("%s: its outcome %q is not what its execution, code and expectations come to (%q): somebody changed the record", filepath.Join(dir, name), t.Outcome, again.Outcome))
+		if what := t.Contradiction(); what != "" {
+			problems = append(problems, fmt.Errorf("%s %s: somebody changed the record", filepath.Join(dir, name), what))
 			continue
 		}
 		r.trials[name] = t
 	}
-	if r.planned != nil {
-		for _, p := range r.planned.Trials {
-			if r.trials[p.Name] == nil && p.State == result.Finished && p.Execution != result.Cancelled && !slices.Contains(trialDirs(dir), p.Name) {
-				problems = append(problems, fmt.Errorf("%s: the run's record says that it ended as %s, and its folder is gone: a count without it would be another one", filepath.Join(dir, p.Name), p.Execution))
-			}
-		}
-	}
+	problems = append(problems, r.gone()...)
 	if r.planned == nil && r.benchmark == nil {
 		problems = append(problems, fmt.Errorf("%s: neither its %s nor its run's %s is there, so nobody knows which trials were planned", dir, result.BenchmarkFile, result.RunFile))
 	}
 	return r, errors.Join(problems...)
 }
 
-// settledAlike decides again and says whether that gives what t says.
-func settledAlike(again, t *result.Trial) bool {
-	again.Decide()
-	return again.Outcome == t.Outcome && again.Success == t.Success && (again.Excluded == nil) == (t.Excluded == nil)
+// gone are the trials that finished, by their run's record, and whose own record is not there. They
+// were not lost with their runner: who counted the rest would count without what they showed.
+func (r *batchRecords) gone() []error {
+	if r.planned == nil {
+		return nil
+	}
+	var out []error
+	for _, p := range r.planned.Trials {
+		lost := p.Execution == result.Cancelled && p.Cause == result.CauseLost
+		if p.State == result.Finished && !lost && r.trials[p.Name] == nil && !isFile(filepath.Join(r.dir, p.Name), result.TrialFile) {
+			out = append(out, fmt.Errorf("%s finished by its run's %s, and has no %s any more: bring it back, or run the batch anew; it is not counted without it",
+				filepath.Join(r.dir, p.Name), result.RunFile, result.TrialFile))
+		}
+	}
+	return out
 }
 
-// arms puts the trials into their configurations. A planned trial without a record is lost.
+// arms puts the trials into their configurations. A planned trial without a record is lost: gone has
+// refused those that finished.
 func (r *batchRecords) arms() result.Arms {
 	a := result.Arms{Baseline: plan.Baseline, Planned: map[string]int{}, Trials: map[string][]*result.Trial{}, Compared: r.isolation() == sandbox.Enforced}
 	if r.planned == nil {
@@ -149,7 +155,7 @@ func (r *batchRecords) recount() (*result.Benchmark, error) {
 		bench.Look = 1
 		for _, b := range looks(filepath.Dir(r.dir), p.BatchID, *bench, treatments) {
 			if b.BatchID < p.BatchID { // a batch's name begins with its time
-				bench.Look++
+				bench.Look += looked([]*result.Benchmark{b})
 			}
 		}
 	}

@@ -42,6 +42,8 @@ type RegradedTrial struct {
 	// Folder is where the new grading's output is, or "" with NotGraded saying why there is none.
 	Folder    string
 	NotGraded string
+	// Refused says that it should have been graded and cannot be.
+	Refused bool
 	// Before and After are the trial's place in the count.
 	Before, After string
 	// Error is the infrastructure error of the new grading, or "".
@@ -210,6 +212,7 @@ func (w *regradeWork) plan(name string, brokenOnly bool) {
 	case err != nil || !info.IsDir():
 		line.NotGraded = "its submission was not kept"
 	case t.Submission != nil && t.Submission.SHA256 != "" && !keptAsIs(filepath.Join(w.dir, name, "submission"), t.Submission.SHA256):
+		line.Refused = true
 		line.NotGraded = "its submission is no longer what the trial left: somebody changed the results; the grading it has stands"
 	case brokenOnly && counting != nil && counting.Code != nil && counting.Code.Overall != result.Inconclusive:
 		line.NotGraded = "its grading came to a verdict"
@@ -337,6 +340,11 @@ func (w *regradeWork) grade(ctx context.Context, g grader, name string) (bool, e
 	})
 	if ctx.Err() != nil {
 		return false, treecopy.Remove(filepath.Join(dir, folder))
+	}
+	// The hash of a grading is that of the checks it used: one that nobody can name is thrown away.
+	if hash, err := checksHash(w.task); err != nil || hash != w.hash {
+		return false, errors.Join(fmt.Errorf("%s: the checks, the starter, a fixture or the task's settings changed while it was graded: its new grading is thrown away; give the command again", dir),
+			err, treecopy.Remove(filepath.Join(dir, folder)))
 	}
 	if t.Submission == nil {
 		// An early record does not say what was left out of the submission, but what it found wrong with it.

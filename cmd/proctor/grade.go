@@ -38,6 +38,9 @@ func regrade(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			switch {
 			case t.NotGraded != "":
 				line = "not graded: " + t.NotGraded
+				if t.Refused {
+					code = exitRunner
+				}
 			case t.Folder != "":
 				graded++
 				if line = fmt.Sprintf("%s, was %s (%s)", t.After, t.Before, t.Folder); t.Error != "" {

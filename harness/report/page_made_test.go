@@ -137,6 +137,7 @@ func arm(name string, passed, failed int, more ...func(*result.Trial)) []*result
 		out = trials(out, name, 1, func(t *result.Trial) {
 			t.Code = detail(result.Pass, result.Pass)
 			change(t)
+			t.Code.Judge()
 		})
 	}
 	for i, t := range out { // costs that differ

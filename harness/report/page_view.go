@@ -267,6 +267,10 @@ func (b *loadedBatch) view(index, first int) batchView {
 	if m.Jobs > 1 {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("Up to %d batches ran side by side: times compare less well.", m.Jobs))
 	}
+	if m.ChecksChanged > 0 {
+		s := regraded(m.ChecksChanged)
+		v.Warnings = append(v.Warnings, strings.ToUpper(s[:1])+s[1:]+".")
+	}
 	if m.Look > 1 {
 		v.Look = fmt.Sprintf("%s look at this task's content: repeated looks make a false verdict likelier.", ordinal(m.Look))
 		v.Warnings = append(v.Warnings, v.Look)

@@ -83,6 +83,9 @@ func Text(w io.Writer, b *result.Benchmark, dir string) error {
 	if b.Jobs > 1 {
 		fmt.Fprintf(&out, "up to %d batches ran side by side: times compare less well\n", b.Jobs)
 	}
+	if b.ChecksChanged > 0 {
+		fmt.Fprintf(&out, "%s\n", regraded(b.ChecksChanged))
+	}
 	if b.Look > 1 {
 		fmt.Fprintf(&out, "%s look at this task's content: repeated looks make a false verdict likelier\n", ordinal(b.Look))
 	}
@@ -91,6 +94,15 @@ func Text(w io.Writer, b *result.Benchmark, dir string) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// regraded says how often other checks were tried on the same submissions.
+func regraded(n int) string {
+	times := fmt.Sprintf("%d times", n)
+	if n == 1 {
+		times = "once"
+	}
+	return "regraded with changed checks " + times + ": each is one more look at the same trials"
 }
 
 func table(w io.Writer, b *result.Benchmark, names []string) {

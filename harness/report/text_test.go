@@ -95,11 +95,11 @@ func TestText(t *testing.T) {
 		"hurting": {arms: func() map[string][]*result.Trial {
 			return map[string][]*result.Trial{
 				baseline: trials(trials(nil, baseline, 19, pass), baseline, 1, fail), with: trials(trials(nil, with, 2, pass), with, 18, fail)}
-		}, change: func(b *result.Benchmark) { b.Jobs, b.Look = 4, 2 }},
+		}, change: func(b *result.Benchmark) { b.Jobs, b.Look, b.ChecksChanged = 4, 2, 1 }},
 		"cannot-tell": {arms: func() map[string][]*result.Trial {
 			return map[string][]*result.Trial{
 				baseline: trials(trials(nil, baseline, 2, pass), baseline, 3, fail), with: trials(trials(nil, with, 4, pass), with, 1, fail),
-				staged: trials(trials(nil, staged, 4, pass), staged, 1, func(t *result.Trial) { t.Outcome = result.OutcomeInconclusive })}
+				staged: trials(trials(nil, staged, 4, pass), staged, 1, func(t *result.Trial) { t.Configuration.Skills = "symposium" })}
 		}},
 		"one-round": {arms: func() map[string][]*result.Trial {
 			return map[string][]*result.Trial{baseline: trials(nil, baseline, 1, fail), with: trials(nil, with, 1, pass)}
@@ -147,7 +147,7 @@ func TestText(t *testing.T) {
 			out = trials(out, with, 1, func(t *result.Trial) { t.Code = &result.Code{InfrastructureError: "no sandbox"} })
 			out = trials(out, with, 1, func(t *result.Trial) { t.Execution, t.ExecutionCause = result.TimedOut, "agent deadline of 10m0s" })
 			out = trials(out, with, 2, func(t *result.Trial) { t.Execution, t.ExecutionCause = result.ClientError, "rate_limit" })
-			out = trials(out, with, 1, func(t *result.Trial) { t.Outcome = result.OutcomeInconclusive })
+			out = trials(out, with, 1, func(t *result.Trial) { t.Configuration.Skills = "symposium" })
 			return map[string][]*result.Trial{with: out}
 		}},
 		"hostile": {arms: func() map[string][]*result.Trial {

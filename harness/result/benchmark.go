@@ -16,9 +16,11 @@ type Benchmark struct {
 	Configurations map[string]Counts `json:"configurations"`
 	Delta          Delta             `json:"delta"`
 	Comparisons    []Comparison      `json:"comparisons"`
-	// Look says how many batches of this content, client and model exist, this one included;
-	// looking again and again until a verdict appears makes false verdicts likelier.
+	// Look says how many looks at this content, client and model there were, this one included: batches,
+	// and regrades with changed checks. Looking until a verdict appears makes false verdicts likelier.
 	Look int `json:"look"`
+	// ChecksChanged is how many times this batch was regraded with changed checks; they are in Look.
+	ChecksChanged int `json:"regraded_with_changed_checks,omitempty"`
 	// ChecksHash identifies what the counted submissions were graded with; null when none was graded,
 	// or not all with the same. NotCompared then says in words why nothing is compared, else it is "".
 	ChecksHash  *string `json:"checks_hash"`

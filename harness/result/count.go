@@ -20,8 +20,14 @@ func Count(trials []*Trial) (Counts, error) {
 			continue
 		}
 		n.unique(t, trials[0])
+		before := len(n.problems)
 		if n.place(t) {
 			n.measure(t)
+		}
+		if len(n.problems) == before {
+			if what := t.Contradiction(); what != "" {
+				n.problem(t, "%s", what)
+			}
 		}
 	}
 	if len(n.problems) > 0 {

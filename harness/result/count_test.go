@@ -24,6 +24,14 @@ func (a *arm) add(n int, execution Execution, outcome Outcome, excluded string, 
 		if code != "" {
 			t.Code = &Code{Overall: code}
 		}
+		t.Configuration.Skills = "symposium"
+		// The expectations that such an outcome of code that passes comes from.
+		e := map[Outcome]Verdict{Failed: Fail, OutcomeInconclusive: Inconclusive}[outcome]
+		if e == "" {
+			e = Pass
+		}
+		t.Expectations = &Expectations{Sync: SyncExpectation{SkillDirEmptyBefore: Pass, SessionStart: Pass, SyncRecorded: e}}
+		t.Success = map[Outcome]Verdict{Succeeded: Pass, Failed: Fail, OutcomeInconclusive: Inconclusive}[outcome]
 		*a = append(*a, t)
 	}
 	return a

@@ -36,6 +36,9 @@ func Gate(b *Benchmark, regression bool, gated string) []Gated {
 		if failures > 0 {
 			out = append(out, Gated{true, fmt.Sprintf("%d of %d %s trials could not be set up", failures, c.Planned, name)})
 		}
+		if n := c.Cancelled - c.Causes.Cancelled[CauseNotRun]; n > 0 && regression {
+			out = append(out, Gated{true, fmt.Sprintf("%d of %d %s trials of the regression task were cancelled", n, c.Planned, name)})
+		}
 		if n := c.Excluded.Isolation + c.Excluded.Grading; n > 0 {
 			out = append(out, Gated{true, fmt.Sprintf("%d of %d %s trials are excluded", n, c.Planned, name)})
 		}

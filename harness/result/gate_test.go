@@ -31,6 +31,13 @@ func TestGate(t *testing.T) {
 		"the release cannot do it": {func(c *Counts) {
 			c.SetupFailures, c.Causes.SetupFailures = 5, map[string]int{"release: too old": 5}
 		}, false, nil},
+		"a limit ended it early": {func(c *Counts) {
+			c.Cancelled, c.Causes.Cancelled, c.Eligible, c.Succeeded = 4, map[string]int{"max_cost": 4}, 6, 6
+		}, true, []bool{infrastructure}},
+		"a measurement ended early": {func(c *Counts) { c.Cancelled, c.Causes.Cancelled = 4, map[string]int{"max_cost": 4} }, false, nil},
+		"the others were not asked for": {func(c *Counts) {
+			c.Cancelled, c.Causes.Cancelled, c.Eligible, c.Succeeded = 9, map[string]int{CauseNotRun: 9}, 1, 1
+		}, true, nil},
 		"an isolation exclusion": {func(c *Counts) { c.Excluded.Isolation = 1 }, false, []bool{infrastructure}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -67,3 +67,6 @@ type PlannedTrial struct {
 
 // CauseLost is the cause of a trial whose runner died before it could say how the trial ended.
 const CauseLost = "lost"
+
+// CauseNotRun is the cause of cancelled trials that nobody asked for: `go test -run` named others.
+const CauseNotRun = "not run"

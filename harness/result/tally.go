@@ -52,6 +52,10 @@ func (b *Benchmark) Tally(arms Arms, treatment string) error {
 	for _, name := range arms.Order {
 		all = append(all, arms.Trials[name]...)
 	}
+	// Each set of checks that all was graded with anew showed the numbers once more.
+	b.Look -= b.ChecksChanged
+	b.ChecksChanged = max(0, len(gradedWith(all))-1)
+	b.Look += b.ChecksChanged
 	hashes := ChecksHashes(all)
 	if len(hashes) == 1 {
 		b.ChecksHash = &hashes[0]
@@ -104,6 +108,19 @@ func ChecksHashes(trials []*Trial) []string {
 		}
 		if g := t.Counting(); g != nil {
 			seen[g.ChecksHash] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// gradedWith lists all that any grading of the trials came to a verdict with, whether it counts or not.
+func gradedWith(trials []*Trial) []string {
+	seen := map[string]bool{}
+	for _, t := range trials {
+		for _, g := range t.Gradings {
+			if v, _ := g.Code.verdict(); v != Inconclusive {
+				seen[g.ChecksHash] = true
+			}
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))

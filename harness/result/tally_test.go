@@ -67,7 +67,7 @@ func TestTallyNeverMixesChecks(t *testing.T) {
 	// One that is excluded or came to no verdict is in no comparison, so its checks do not matter.
 	arms := twoArms("h", "h")
 	odd := arms.Trials["with-symposium"][0]
-	odd.Outcome, odd.Excluded, odd.Gradings[0].ChecksHash = "", &Exclusion{Kind: ExcludedIsolation}, "other"
+	odd.Outcome, odd.Success, odd.Excluded, odd.Gradings[0].ChecksHash = "", "", &Exclusion{Kind: ExcludedIsolation}, "other"
 	odd = arms.Trials["without-symposium"][0]
 	odd.Execution, odd.Code, odd.Gradings[0].ChecksHash = TimedOut, &Code{InfrastructureError: "no disk"}, "third"
 	odd.Gradings[0].Code = odd.Code
@@ -75,6 +75,27 @@ func TestTallyNeverMixesChecks(t *testing.T) {
 	assert.Empty(t, b.NotCompared)
 	assert.Len(t, b.Comparisons, 1)
 	assert.Equal(t, "h", *b.ChecksHash)
+}
+
+// Whoever grades with other checks until a verdict comes looks again each time, and the numbers say so.
+func TestTallyCountsChangedChecksAsLooks(t *testing.T) {
+	arms := twoArms("a", "a")
+	b := &Benchmark{Look: 2}
+	require.NoError(t, b.Tally(arms, "with-symposium"))
+	assert.Equal(t, []int{2, 0}, []int{b.Look, b.ChecksChanged})
+	for want, hash := range []string{"a", "b", "c"} {
+		for _, trials := range arms.Trials {
+			for _, tr := range trials {
+				tr.Gradings = append(tr.Gradings, Grading{Folder: hash, ChecksHash: hash, Code: tr.Code},
+					Grading{Folder: "broken", ChecksHash: "z", Code: &Code{InfrastructureError: "no disk", Overall: Inconclusive}})
+				require.True(t, tr.CountLatest(hash))
+			}
+		}
+		for range 2 { // counting again is no look
+			require.NoError(t, b.Tally(arms, "with-symposium"))
+			assert.Equal(t, []int{2 + want, want}, []int{b.Look, b.ChecksChanged}, hash)
+		}
+	}
 }
 
 func TestTallyRefuses(t *testing.T) {
