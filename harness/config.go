@@ -13,6 +13,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/internal/tomlspot"
 )
@@ -183,10 +184,10 @@ var configKeys = []configKey{
 	{"limits.trial_max_tokens", formNumber, number(func(o *Options) *int64 { return &o.TrialMaxTokens })},
 	{"limits.trial_max_cost", formAmount, amount(func(o *Options) *float64 { return &o.TrialMaxCost })},
 	{"limits.wait_secs", formNumber, number(func(o *Options) *int64 { return &o.MaxWaitSecs })},
-	{"endpoints.anthropic.url", formText, endpoint(APIAnthropic, false, endpointURL)},
-	{"endpoints.anthropic.key_file", formText, endpoint(APIAnthropic, true, endpointKeyFile)},
-	{"endpoints.openai.url", formText, endpoint(APIOpenAI, false, endpointURL)},
-	{"endpoints.openai.key_file", formText, endpoint(APIOpenAI, true, endpointKeyFile)},
+	{"endpoints.anthropic.url", formText, endpoint(client.APIAnthropic, false, endpointURL)},
+	{"endpoints.anthropic.key_file", formText, endpoint(client.APIAnthropic, true, endpointKeyFile)},
+	{"endpoints.openai.url", formText, endpoint(client.APIOpenAI, false, endpointURL)},
+	{"endpoints.openai.key_file", formText, endpoint(client.APIOpenAI, true, endpointKeyFile)},
 }
 
 // mergeFile takes from proctor.toml what the caller left open. A missing file is fine. All problems

@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness/client"
@@ -17,39 +18,18 @@ type credential struct {
 	hosts   []string // of the policy
 }
 
-// directWays are, by client, the variables a credential is taken from, in order of preference, with the
-// hosts it is for. A subscription's token has a variable of its own.
-var directWays = map[string]struct {
-	variables []string
-	hosts     []string
-}{
-	"claude":  {[]string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"}, []string{"api.anthropic.com"}},
-	"codex":   {[]string{"CODEX_API_KEY", "OPENAI_API_KEY"}, []string{"api.openai.com"}},
-	"copilot": {[]string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, []string{"api.github.com", "*.githubcopilot.com"}},
-}
-
-// openCodeHosts are the hosts of the providers OpenCode has a key's variable for; a model is PROVIDER/MODEL.
-var openCodeHosts = map[string]struct{ variable, host string }{
-	"anthropic":  {"ANTHROPIC_API_KEY", "api.anthropic.com"},
-	"openai":     {"OPENAI_API_KEY", "api.openai.com"},
-	"google":     {"GOOGLE_GENERATIVE_AI_API_KEY", "generativelanguage.googleapis.com"},
-	"openrouter": {"OPENROUTER_API_KEY", "openrouter.ai"},
-	"opencode":   {"OPENCODE_API_KEY", "opencode.ai"},
-}
-
 // credential finds what a direct run's client logs in with.
 func (o Options) credential(clientName string) (credential, error) {
-	variables, hosts := directWays[clientName].variables, directWays[clientName].hosts
-	if clientName == "opencode" {
-		provider, _, _ := strings.Cut(o.Model, "/")
-		way, ok := openCodeHosts[provider]
-		if !ok {
-			return credential{}, fmt.Errorf("direct: the client opencode needs a model like anthropic/NAME, not %q", o.Model)
-		}
-		variables, hosts = []string{way.variable}, []string{way.host}
+	adapter, err := client.Lookup(clientName)
+	if err != nil {
+		return credential{}, err
 	}
-	c := credential{hosts: hosts}
-	name := apiOf(clientName)
+	login, err := adapter.Login(o.Model)
+	if err != nil {
+		return credential{}, fmt.Errorf("direct: %w", err)
+	}
+	c := credential{hosts: login.Hosts}
+	name := adapter.API()
 	// Another address than the provider's own is the endpoint's, with the endpoint's key.
 	if url := firstOf(o.Endpoints[name].URL, os.Getenv(apis[name].urlVar)); url != "" || o.Endpoints[name].KeyFile != "" {
 		e, err := o.endpoint(clientName)
@@ -63,15 +43,15 @@ func (o Options) credential(clientName string) (credential, error) {
 		}
 		return c, nil
 	}
-	for i, v := range variables {
+	for _, v := range login.Variables {
 		if value := strings.TrimSpace(os.Getenv(v)); value != "" {
-			if c.value = gateway.Key(value); i > 0 && clientName == "claude" {
+			if c.value = gateway.Key(value); slices.Contains(login.Own, v) {
 				c.name = v
 			}
 			return c, nil
 		}
 	}
-	return c, fmt.Errorf("direct: model %s with %s needs a credential in its environment: set %s", o.Model, clientName, strings.Join(variables, " or "))
+	return c, fmt.Errorf("direct: model %s with %s needs a credential in its environment: set %s", o.Model, clientName, strings.Join(login.Variables, " or "))
 }
 
 // DirectWarning is what a user must know of a direct run.

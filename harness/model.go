@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/gateway"
 )
 
@@ -17,28 +18,22 @@ type EndpointOptions struct {
 	KeyFile string // absolute
 }
 
-// The APIs an endpoint can be configured for, by their names in proctor.toml.
-const (
-	APIAnthropic = "anthropic" // Messages
-	APIOpenAI    = "openai"    // Responses and Chat Completions
-)
-
 // apis are the APIs: their dialects, their usual variables and their providers' own addresses.
 var apis = map[string]struct {
 	dialects       []string
 	keyVar, urlVar string
 	url            string
 }{
-	APIAnthropic: {[]string{gateway.DialectMessages}, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "https://api.anthropic.com"},
-	APIOpenAI:    {[]string{gateway.DialectResponses, gateway.DialectChat}, "OPENAI_API_KEY", "OPENAI_BASE_URL", "https://api.openai.com/v1"},
+	client.APIAnthropic: {[]string{gateway.DialectMessages}, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "https://api.anthropic.com"},
+	client.APIOpenAI:    {[]string{gateway.DialectResponses, gateway.DialectChat}, "OPENAI_API_KEY", "OPENAI_BASE_URL", "https://api.openai.com/v1"},
 }
 
 // apiOf is the API a client speaks to the gateway.
 func apiOf(clientName string) string {
-	if clientName == "claude" {
-		return APIAnthropic
+	if a, err := client.Lookup(clientName); err == nil {
+		return a.API()
 	}
-	return APIOpenAI
+	return ""
 }
 
 // kind is where the run's model answers come from.

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/harness/gateway"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
@@ -53,7 +54,7 @@ cache_write = 0
 	require.NoError(t, err)
 	assert.Equal(t, Options{
 		Model: "big", Models: []string{"small"}, MaxCost: 5, TrialMaxTokens: 1000, MaxWaitSecs: 30,
-		Endpoints: map[string]EndpointOptions{APIAnthropic: {"https://proxy.example/anthropic", "/keys/a"}, APIOpenAI: {"", "/keys/o"}},
+		Endpoints: map[string]EndpointOptions{client.APIAnthropic: {"https://proxy.example/anthropic", "/keys/a"}, client.APIOpenAI: {"", "/keys/o"}},
 		Prices:    map[string]gateway.Price{"big": {Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}, "small": {Output: 1}},
 	}, o)
 	assert.Equal(t, []string{"/keys/a", "/keys/o"}, o.keyFiles(), "no trial may read them")
@@ -89,7 +90,7 @@ func TestCheckModel(t *testing.T) {
 		"direct with limits":        {Options{Model: "m", Direct: true, MaxTokens: 1}, "nothing is counted at the wire"},
 		"direct and scripted":       {Options{Direct: true}, "name one with PROCTOR_MODEL"},
 		"record of direct":          {Options{Model: "m", Direct: true, Record: true}, "only what passes the gateway can be recorded"},
-		"an address without TLS":    {Options{Model: "m", Endpoints: map[string]EndpointOptions{APIOpenAI: {URL: "http://x"}}}, "use https"},
+		"an address without TLS":    {Options{Model: "m", Endpoints: map[string]EndpointOptions{client.APIOpenAI: {URL: "http://x"}}}, "use https"},
 		"a folder without cassette": {Options{Replay: t.TempDir()}, "no cassette.jsonl in"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +118,7 @@ func TestEndpoint(t *testing.T) {
 
 	file := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(file, []byte("k2\n"), 0o600))
-	o.Endpoints = map[string]EndpointOptions{APIAnthropic: {KeyFile: file, URL: "https://x/"}}
+	o.Endpoints = map[string]EndpointOptions{client.APIAnthropic: {KeyFile: file, URL: "https://x/"}}
 	t.Setenv("ANTHROPIC_BASE_URL", "https://not-this-one")
 	e, err = o.endpoint("claude")
 	require.NoError(t, err)
@@ -305,6 +306,33 @@ func TestReconcile(t *testing.T) {
 			tr.reconcile()
 			assert.Equal(t, tt.surplus, len(tr.rec.Findings) == 1)
 			assert.Equal(t, tt.compare, tr.rec.Gateway.TranscriptTurns != nil)
+		})
+	}
+}
+
+// TestReconcileTokens: what was asked for without tools counts as a side call and shows in the tokens.
+func TestReconcileTokens(t *testing.T) {
+	n := func(n int64) *int64 { return &n }
+	for name, tt := range map[string]struct {
+		source    string
+		own, wire *int64
+		failures  int
+		surplus   bool
+	}{
+		"alike":                            {"total", n(70), n(70), 0, false},
+		"more at the wire":                 {"total", n(70), n(71), 0, true},
+		"more told":                        {"total", n(70), n(60), 0, false},
+		"the client leaves side calls out": {"conversation", n(70), n(90), 0, false},
+		"a failure":                        {"total", n(70), n(90), 1, false},
+		"unknown":                          {"total", n(70), nil, 0, false},
+		"the client does not tell":         {"total", nil, n(70), 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := &trial{rec: &result.Trial{Model: result.Model{Kind: gateway.KindForward}, Gateway: &result.Gateway{Failures: tt.failures}}, transcript: &transcript.Transcript{}}
+			tr.rec.Gateway.Usage.OutputTokens = tt.wire
+			tr.transcript.Usage.Output, tr.transcript.Usage.Source = tt.own, tt.source
+			tr.reconcile()
+			assert.Equal(t, tt.surplus, len(tr.rec.Findings) == 1)
 		})
 	}
 }

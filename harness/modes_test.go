@@ -148,6 +148,8 @@ func TestForwardedTrial(t *testing.T) {
 			loot, err := os.ReadFile(filepath.Join(dir, "submission", "hunt.txt"))
 			require.NoError(t, err)
 			assert.Regexp(t, oneTimeToken, string(loot), "the hunt finds the token, which is worth nothing now")
+			// The direct trial's loot has this where the key was, in any encoding that is known.
+			assert.NotContains(t, string(loot), "[secret removed]")
 			assert.NotContains(t, string(loot), secret)
 			assert.NotContains(t, string(loot), strings.TrimPrefix(endpoint.URL(), "http://"), "nor where the endpoint is")
 

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/proctor-evals/proctor/harness/client"
 	"github.com/proctor-evals/proctor/internal/redact"
 )
 
 func TestSecretsOfTheRunner(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(file, []byte("from-a-file-1\n"), 0o600))
-	o := Options{Endpoints: map[string]EndpointOptions{APIOpenAI: {KeyFile: file}, APIAnthropic: {KeyFile: file + "-gone"}}}
+	o := Options{Endpoints: map[string]EndpointOptions{client.APIOpenAI: {KeyFile: file}, client.APIAnthropic: {KeyFile: file + "-gone"}}}
 	s := o.secrets([]string{
 		"ANTHROPIC_API_KEY=value-number-1", "AWS_SECRET_ACCESS_KEY=value-number-2", "github_token=value-number-3", "NPM_AUTH=value-number-4",
 		"PGPASSWORD_X=kept-number-1", "SSH_AUTH_SOCK=/run/agent-1", "EDITOR=kept-number-2", "MAX_TOKEN=12345678", "DB_PASSWORD=succeeded",

@@ -324,7 +324,7 @@ func (r *SuiteRun) compare(all []*scoredAttempt) ([]result.SuiteComparison, erro
 			}
 		}
 		for _, conf := range r.confs {
-			counts, err := result.Count(trials[conf.Name])
+			counts, err := result.CountAttempts(trials[conf.Name])
 			if err != nil {
 				return nil, fmt.Errorf("%s with %s, %s: %w", u.batch.Task.Name, u.batch.Client(), conf.Name, err)
 			}

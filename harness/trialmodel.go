@@ -139,6 +139,14 @@ func (t *trial) reconcile() {
 	if extra := t.rec.Gateway.Answered - told; extra > 0 {
 		t.find("gateway_surplus", fmt.Sprintf("the model answered %d turns and the transcript tells of %d: %d were asked for by something else, or are not in the client's stream",
 			t.rec.Gateway.Answered, told, extra))
+		return
+	}
+	// A request without tools counts as a side call, so turns alone miss what asks without them. A client whose own
+	// total has its side calls must have counted what was answered. One that met a failure may not have.
+	own, wire := t.transcript.Usage, t.rec.Gateway.Usage
+	if own.Source == "total" && t.rec.Gateway.Failures == 0 && own.Output != nil && wire.OutputTokens != nil && *wire.OutputTokens > *own.Output {
+		t.find("gateway_surplus", fmt.Sprintf("the model's answers came to %d output tokens and the client counts %d: something else asked the model, or the client miscounts",
+			*wire.OutputTokens, *own.Output))
 	}
 }
 

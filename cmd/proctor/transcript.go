@@ -84,7 +84,13 @@ func showTranscript(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return printTranscript(stdout, t, asked, asJSON, asATIF)
+	if err := printTranscript(stdout, t, asked, asJSON, asATIF); err != nil {
+		return err
+	}
+	if t.Understood == 0 {
+		return fmt.Errorf("%s: none of its %d lines was understood, so nothing is known of the session: is it the standard output of %s?", names[0], t.Lines, t.Client)
+	}
+	return nil
 }
 
 func printTranscript(stdout io.Writer, t *transcript.Transcript, asked []string, asJSON, asATIF bool) error {

@@ -22,6 +22,16 @@ func (Claude) Name() string { return "claude" }
 // MinVersion implements [Adapter]. It is the version the captures come from.
 func (Claude) MinVersion() string { return "2.1.197" }
 
+// API implements [Adapter].
+func (Claude) API() string { return APIAnthropic }
+
+// Login implements [Adapter].
+func (Claude) Login(string) (Login, error) {
+	return Login{
+		Variables: []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"}, Own: []string{"CLAUDE_CODE_OAUTH_TOKEN"}, Hosts: []string{"api.anthropic.com"},
+	}, nil
+}
+
 // SupportsSymposium implements [Adapter].
 func (Claude) SupportsSymposium() bool { return true }
 

@@ -20,10 +20,31 @@ type Adapter interface {
 	MinVersion() string
 	// SupportsSymposium tells whether the with-symposium configuration exists.
 	SupportsSymposium() bool
+	// API is what the client speaks to the gateway, one of the API constants.
+	API() string
+	// Login is for a session that reaches its provider itself: where its credential comes from.
+	Login(model string) (Login, error)
 	// Command describes one headless session.
 	Command(Request) Spec
 	// ConfigFiles are the files that set its hooks, MCP servers and permissions.
 	ConfigFiles() []ConfigFile
+}
+
+// The APIs of models, by their providers' names in proctor.toml.
+const (
+	APIAnthropic = "anthropic" // Messages
+	APIOpenAI    = "openai"    // Responses and Chat Completions
+)
+
+// Login says which credential a client's own provider wants.
+type Login struct {
+	// Variables of the runner's environment the credential is taken from, in order of preference. The
+	// client gets it in the variable of its key, or in that of Own.
+	Variables []string
+	// Own are those of Variables that the client has to get by their own names, as a subscription's token.
+	Own []string
+	// Hosts the session may reach with it.
+	Hosts []string
 }
 
 // Recording is what a session left behind.

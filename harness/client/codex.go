@@ -32,6 +32,14 @@ func (Codex) Name() string { return "codex" }
 // MinVersion implements [Adapter]. It is the version the captures come from.
 func (Codex) MinVersion() string { return "0.171.0" }
 
+// API implements [Adapter].
+func (Codex) API() string { return APIOpenAI }
+
+// Login implements [Adapter].
+func (Codex) Login(string) (Login, error) {
+	return Login{Variables: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}, Hosts: []string{"api.openai.com"}}, nil
+}
+
 // SupportsSymposium implements [Adapter].
 func (Codex) SupportsSymposium() bool { return true }
 

@@ -30,6 +30,16 @@ func (Copilot) Name() string { return "copilot" }
 // MinVersion implements [Adapter]. It is the version the captures come from.
 func (Copilot) MinVersion() string { return "1.0.102" }
 
+// API implements [Adapter].
+func (Copilot) API() string { return APIOpenAI }
+
+// Login implements [Adapter].
+func (Copilot) Login(string) (Login, error) {
+	return Login{
+		Variables: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, Hosts: []string{"api.github.com", "*.githubcopilot.com"},
+	}, nil
+}
+
 // SupportsSymposium implements [Adapter]: Symposium's hooks for it are not among the reference's.
 func (Copilot) SupportsSymposium() bool { return false }
 

@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"fmt"
 	"path"
 	"runtime"
 	"strings"
@@ -26,6 +27,28 @@ func (OpenCode) Name() string { return "opencode" }
 
 // MinVersion implements [Adapter]. It is the version the captures come from.
 func (OpenCode) MinVersion() string { return "1.18.33" }
+
+// API implements [Adapter].
+func (OpenCode) API() string { return APIOpenAI }
+
+// openCodeLogins are the providers OpenCode has a key's variable for; a model is PROVIDER/MODEL.
+var openCodeLogins = map[string]struct{ variable, host string }{
+	"anthropic":  {"ANTHROPIC_API_KEY", "api.anthropic.com"},
+	"openai":     {"OPENAI_API_KEY", "api.openai.com"},
+	"google":     {"GOOGLE_GENERATIVE_AI_API_KEY", "generativelanguage.googleapis.com"},
+	"openrouter": {"OPENROUTER_API_KEY", "openrouter.ai"},
+	"opencode":   {"OPENCODE_API_KEY", "opencode.ai"},
+}
+
+// Login implements [Adapter].
+func (OpenCode) Login(model string) (Login, error) {
+	provider, _, _ := strings.Cut(model, "/")
+	way, ok := openCodeLogins[provider]
+	if !ok {
+		return Login{}, fmt.Errorf("the client opencode needs a model like anthropic/NAME, not %q", model)
+	}
+	return Login{Variables: []string{way.variable}, Hosts: []string{way.host}}, nil
+}
 
 // SupportsSymposium implements [Adapter]: Symposium has no hooks for it.
 func (OpenCode) SupportsSymposium() bool { return false }

@@ -368,3 +368,25 @@ func TestKeyHides(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, fmt.Sprintf("%v %+v %#v %s", k, k, k, j), "realkey")
 }
+
+// TestStripKeepsKnownFields: what is not known to stay at the model is not sent on, in no spelling, and what the provider
+// kept of other requests is not asked for.
+func TestStripKeepsKnownFields(t *testing.T) {
+	for dialect, kept := range map[string]string{
+		DialectMessages:  `"max_tokens":9,"thinking":{"type":"enabled"},"temperature":1`,
+		DialectResponses: `"max_output_tokens":9,"reasoning":{"effort":"low"},"include":["reasoning.encrypted_content"],"store":false`,
+		DialectChat:      `"max_completion_tokens":9,"reasoning_effort":"low","temperature":1`,
+	} {
+		raw := `{"model":"m",` + kept + `,"service_tier":"priority","background":true,"speed":"fast","mcp_servers":[],"container":"c","prompt":{"id":"p"},"Model":"x","fallbacks":["y"],"later":1,"inference_geo":null}`
+		body, stripped, err := strip(dialect, "m", []byte(raw))
+		require.NoError(t, err)
+		assert.JSONEq(t, `{"model":"m",`+kept+`}`, string(body), dialect)
+		assert.ElementsMatch(t, []string{"service_tier", "background", "speed", "mcp_servers", "container", "prompt", "Model", "fallbacks", "later"}, stripped)
+	}
+	for body, want := range map[string]bool{
+		`{"previous_response_id":"r"}`: true, `{"conversation":{"id":"c"}}`: true, `{"input":[{"type":"item_reference","id":"i"}]}`: true,
+		`{"previous_response_id":null,"input":[{"type":"message","content":[]}]}`: false,
+	} {
+		assert.Equal(t, want, fetches([]byte(body)), body)
+	}
+}

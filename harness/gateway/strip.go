@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,18 +20,30 @@ var runsHere = map[string][]string{
 	DialectChat:      {"function", "custom"},
 }
 
-// reaching are fields of a body, beside its tools, that let the provider reach out.
-var reaching = []string{
-	"mcp_servers", "container", // Messages: remote MCP, code execution
-	"web_search_options", "plugins", // Chat Completions, and hosts that speak it
-	"prompt", // Responses: a stored prompt brings tools of its own
-	// Not counted here, as it goes on at the provider behind the answer.
-	"background",
-	// Another model than the one that was checked, on hosts that choose one.
-	"models", "fallbacks", "route",
+// fieldsOf are the fields of a body that are sent on, by dialect: what the model reads and how it answers. What is not
+// here may reach out (mcp_servers, container, web_search_options, a stored prompt with tools of its own), may go on behind
+// the answer (background), may choose another model (fallbacks, route) or another price (service_tier, speed).
+// Sources: the reference of POST /v1/messages, /v1/responses and /v1/chat/completions.
+var fieldsOf = map[string][]string{
+	DialectMessages: {
+		"model", "messages", "system", "max_tokens", "tools", "tool_choice", "stream", "temperature", "top_p", "top_k", "stop_sequences",
+		"metadata", "thinking", "cache_control", "context_management", "output_config", "output_format",
+	},
+	DialectResponses: {
+		"model", "input", "instructions", "max_output_tokens", "tools", "tool_choice", "max_tool_calls", "parallel_tool_calls", "stream", "stream_options",
+		"temperature", "top_p", "top_logprobs", "truncation", "reasoning", "text", "include", "store", "metadata", "client_metadata",
+		"prompt_cache_key", "prompt_cache_retention", "safety_identifier", "user", "context_management",
+	},
+	DialectChat: {
+		"model", "messages", "max_tokens", "max_completion_tokens", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call",
+		"stream", "stream_options", "temperature", "top_p", "top_k", "min_p", "n", "stop", "seed", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs",
+		"top_logprobs", "response_format", "reasoning", "reasoning_effort", "verbosity", "prediction", "metadata", "store",
+		"prompt_cache_key", "prompt_cache_retention", "safety_identifier", "user", "thinking", "enable_thinking", "chat_template_kwargs",
+	},
 }
 
-var fieldWord = regexp.MustCompile(`^[a-z0-9_]+$`)
+// stored are fields that bring in what the provider kept of other requests.
+var stored = []string{"previous_response_id", "conversation"}
 
 // strip returns the body without what runs at the provider, and the names of what it took out. The body asks for model,
 // which is the one that was checked: the words of a dialect are lower case, and a host that reads "Model" as well, as
@@ -43,19 +54,15 @@ func strip(dialect, model string, raw []byte) (body []byte, stripped []string, e
 		return nil, nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if !fieldWord.MatchString(name) {
+		if !slices.Contains(fieldsOf[dialect], name) {
+			if v := fields[name]; string(v) != "null" {
+				stripped = append(stripped, toolWord(name, ""))
+			}
 			delete(fields, name)
-			stripped = append(stripped, toolWord(name, ""))
 		}
 	}
 	if model != "" {
 		fields["model"] = encodeJSON(model)
-	}
-	for _, name := range reaching {
-		if v, ok := fields[name]; ok && string(v) != "null" {
-			delete(fields, name)
-			stripped = append(stripped, name)
-		}
 	}
 	if raw, ok := fields["tools"]; ok {
 		kept, gone, err := stripTools(dialect, raw)
@@ -187,6 +194,11 @@ func askUsage(fields map[string]json.RawMessage) error {
 // was stored there. That would be a way out of the sandbox too.
 func fetches(raw []byte) bool {
 	body := objectOf(raw)
+	for _, name := range stored {
+		if v := body[name]; len(v) > 0 && string(v) != "null" {
+			return true
+		}
+	}
 	for _, m := range arrayOf(body["messages"]) {
 		if fetchesIn(objectOf(m)["content"], 0) {
 			return true
@@ -210,6 +222,9 @@ func fetchesIn(raw json.RawMessage, depth int) bool {
 	}
 	for _, raw := range parts {
 		p := objectOf(raw)
+		if stringOf(p["type"]) == "item_reference" {
+			return true
+		}
 		source := stringOf(objectOf(p["source"])["type"])
 		if source == "url" || source == "file" {
 			return true

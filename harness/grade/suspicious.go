@@ -25,7 +25,7 @@ var oddities = []struct {
 	{"ends the process", form(`\b(process~::~(exit|abort)|_exit|libc~::~exit|intrinsics~::~abort|use~std~::~process)\b`)},
 	{"catches or redirects panics", form(`\b(set_hook|take_hook|update_hook|catch_unwind|panic_handler)\b`)},
 	{"looks at the running program", form(`/proc/|\bcurrent_exe\b|\bargs_os\b|\bargv\b|\bargs~\(~\)|\benv~::~(args|\*|\{[^}]*\bargs)\b?|\bptrace\b|\bmprotect\b|\bdl_iterate_phdr\b`)},
-	{"starts or ends processes", form(`\bprocess~(::|\bas\b)|\bstd~::~\{[^;]*\bprocess\b|\bCommand~>?~::|\bCommandExt\b|\bexec(v|ve|vp|vpe|l|le|lp|veat)\b|\.~exec~\(|\bposix_spawnp?\b|\bv?fork\b|\bkill\b|\bgetppid\b|\bparent_id\b`)},
+	{"starts or ends processes", form(`\bprocess~(::~(\{|\*|r#|[A-Z])|\bas\b)|\bstd~::~\{[^;]*\bprocess\b|\bCommand~>?~::|\bCommandExt\b|\bexec(v|ve|vp|vpe|l|le|lp|veat)\b|\.~exec~\(|\bposix_spawnp?\b|\bv?fork\b|\bkill\b|\bgetppid\b|\bparent_id\b`)},
 	{"prints what a test harness prints", form(`test result|running \d+ test`)},
 	{"replaces standard macros", form(`macro_rules~!~(assert|debug_assert|panic|unreachable|format|write|print)`)},
 	{"takes in code from another file", form(`\binclude~!|\b(std|core)~::~include\b|\binclude~\bas\b|#~!?~\[[^\]]*\bpath~=`)},

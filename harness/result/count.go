@@ -11,7 +11,15 @@ import (
 // Count folds the trials of one configuration of one batch into its numbers. Every planned trial
 // must be given, once; one that is in no place or in two is an error, because the numbers would be
 // wrong. All problems are reported at once.
-func Count(trials []*Trial) (Counts, error) {
+func Count(trials []*Trial) (Counts, error) { return count(trials, (*Trial).Contradiction) }
+
+// CountAttempts is Count for attempts at a suite's tasks, whose outcome their assertions decide, and not
+// the parts of the record.
+func CountAttempts(attempts []*Trial) (Counts, error) {
+	return count(attempts, func(*Trial) string { return "" })
+}
+
+func count(trials []*Trial, contradiction func(*Trial) string) (Counts, error) {
 	n := counting{numbers: map[string]bool{}, loads: map[string]LoadCounts{}, offered: map[string]int{}}
 	n.c.Planned = len(trials)
 	for _, t := range trials {
@@ -25,7 +33,7 @@ func Count(trials []*Trial) (Counts, error) {
 			n.measure(t)
 		}
 		if len(n.problems) == before {
-			if what := t.Contradiction(); what != "" {
+			if what := contradiction(t); what != "" {
 				n.problem(t, "%s", what)
 			}
 		}

@@ -70,6 +70,20 @@ func TestShellLoads(t *testing.T) {
 		"cat .claude/skills/a/SKILL.md 2>/dev/null || true":                                         LoadLoaded,
 		"cat <<'EOF' > notes.md\ncat .claude/skills/b/SKILL.md\nEOF\ncat .claude/skills/a/SKILL.md": LoadLoaded,
 
+		// Nothing of the file is shown.
+		"head -n 0 .claude/skills/a/SKILL.md; ls":   "",
+		"head -0 .claude/skills/a/SKILL.md; ls":     "",
+		"tail -c0 .claude/skills/a/SKILL.md; ls":    "",
+		"head --lines=0 .claude/skills/a/SKILL.md":  "",
+		"head -n 10 .claude/skills/a/SKILL.md":      LoadLoaded,
+		"sed -n 0p .claude/skills/a/SKILL.md":       LoadUnclear,
+		"sed d .claude/skills/a/SKILL.md; ls":       LoadUnclear,
+		"sed -n '$=' .claude/skills/a/SKILL.md":     LoadUnclear,
+		"sed -n '1,$p' .claude/skills/a/SKILL.md":   LoadLoaded,
+		"sed -n 5p .claude/skills/a/SKILL.md":       LoadLoaded,
+		"sed 's/a/b/' .claude/skills/a/SKILL.md":    LoadLoaded,
+		"sed -e 's/a/b/' .claude/skills/a/SKILL.md": LoadLoaded,
+
 		// Perhaps: nobody can tell without running it.
 		"if false; then cat .claude/skills/a/SKILL.md; fi; ls":                  LoadUnclear,
 		"for i in 1; do false && cat .claude/skills/a/SKILL.md; done; ls":       LoadUnclear,

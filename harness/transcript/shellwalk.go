@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -311,6 +312,46 @@ func countsOnly(words []value) bool {
 	})
 }
 
+// showsNothing tells a head or tail of no lines or bytes.
+func showsNothing(words []value) bool {
+	if name := program(words); name != "head" && name != "tail" {
+		return false
+	}
+	return slices.ContainsFunc(words[1:], func(v value) bool { return noCount.MatchString(v.text) }) ||
+		slices.ContainsFunc(pairs(words), func(p string) bool { return noCount.MatchString(p) })
+}
+
+var noCount = regexp.MustCompile(`^(-[nc]?|--lines=|--bytes=)[+]?0+$`)
+
+// pairs are each word with the one behind it, as "-n 0" is -n0.
+func pairs(words []value) []string {
+	var out []string
+	for i := 1; i+1 < len(words); i++ {
+		out = append(out, words[i].text+words[i+1].text)
+	}
+	return out
+}
+
+// showsLines tells a sed whose script certainly prints lines of its file: plain line numbers to print, or
+// substitutions alone.
+func showsLines(words []value) bool {
+	quiet, script := false, ""
+	for _, v := range words[1:] {
+		switch {
+		case v.dynamic:
+			return false
+		case v.text == "-n" || v.text == "--quiet" || v.text == "--silent" || v.text == "-ne" || v.text == "-nE" || v.text == "-nr":
+			quiet = true
+		case strings.HasPrefix(v.text, "-"):
+		case script == "":
+			script = v.text
+		}
+	}
+	return sedPrints.MatchString(script) || !quiet && strings.HasPrefix(script, "s")
+}
+
+var sedPrints = regexp.MustCompile(`^([1-9]\d*|\$)?([,~+]([1-9]\d*|\$))?p;?$`)
+
 func inPlace(words []value) bool {
 	return program(words) == "sed" && slices.ContainsFunc(words, func(v value) bool {
 		return strings.HasPrefix(v.text, "-i") || strings.HasPrefix(v.text, "--in-place")
@@ -342,6 +383,9 @@ func (w *walker) simple(c *command, last, delivered, clear, handsOn bool) {
 		return slices.Contains([]string{"-exec", "-execdir", "-ok", "-fprint", "-delete"}, v.text)
 	}):
 		w.opaqueCommand(c, false)
+	case readers[name] && !inPlace(c.words) && showsNothing(c.words):
+	case name == "sed" && !inPlace(c.words) && !showsLines(c.words):
+		w.opaqueCommand(c, true)
 	case readers[name] && !inPlace(c.words):
 		w.read(c, delivered, clear)
 	case listings[name]:

@@ -43,7 +43,8 @@ func realPath(p string) string {
 const maxJudged = 4 << 20
 
 // ShellLoads judges a finished shell command: which skills did it load, or
-// attempt to, or perhaps load? known are the skills the client listed. The
+// attempt to, or perhaps load? known are the skills the client listed,
+// nil where it does not tell. The
 // events have Skill, State and How; the rest is the caller's.
 //
 // Loaded needs content on the output: the file's own front matter, or a
@@ -108,14 +109,14 @@ func (r SkillRoots) ShellLoads(scan ShellScan, known []string, status Status, ou
 
 // unnamed is what a command that names no skill's file may have read all the
 // same, as "grep -r . .claude" and "find -type f | xargs cat" do: a listed
-// skill's front matter stands in the output of something not interpreted.
+// skill's front matter, or any where the client lists none, stands in the output of something not interpreted.
 func unnamed(scan ShellScan, known []string, output string) []SkillLoad {
 	loads := []SkillLoad{}
-	if len(scan.Opaque) == 0 || len(known) == 0 {
+	if len(scan.Opaque) == 0 || known != nil && len(known) == 0 {
 		return loads
 	}
 	for _, skill := range frontMatter(output[:min(len(output), maxJudged)]) {
-		if slices.Contains(known, skill) && !slices.ContainsFunc(loads, func(l SkillLoad) bool { return l.Skill == skill }) {
+		if (known == nil || slices.Contains(known, skill)) && !slices.ContainsFunc(loads, func(l SkillLoad) bool { return l.Skill == skill }) {
 			loads = append(loads, SkillLoad{Skill: skill, State: LoadUnclear, How: "shell"})
 		}
 	}
