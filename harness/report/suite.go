@@ -14,6 +14,11 @@ import (
 // comparisons. attempt gives the record of an attempt by its folder below the run's, or nil. The error
 // is the writer's.
 func Suite(w io.Writer, run *result.Run, rep *result.Report, attempt func(dir string) *result.Attempt) error {
+	return SuiteSince(w, run, rep, attempt, Since{})
+}
+
+// SuiteSince is [Suite] with a column that says what changed since an earlier run, if there is one.
+func SuiteSince(w io.Writer, run *result.Run, rep *result.Report, attempt func(dir string) *result.Attempt, since Since) error {
 	var out strings.Builder
 	SuiteHeader(&out, run)
 	several := severalArms(rep)
@@ -22,16 +27,27 @@ func Suite(w io.Writer, run *result.Run, rep *result.Report, attempt func(dir st
 	if several {
 		head += "CLIENT\tCONFIGURATION\t"
 	}
-	fmt.Fprintln(tw, head+"VERDICT\tPASSED\tCOST\tWALL\tCTX\tTOOLS")
+	head += "VERDICT\tPASSED\tCOST\tWALL\tCTX\tTOOLS"
+	if since.RunID != "" {
+		head += "\tΔ vs prev"
+	}
+	fmt.Fprintln(tw, head)
 	for _, a := range rep.Attempts {
 		fmt.Fprintf(tw, "%s\t%d\t", Clean(result.SpecName(a.Suite, a.Task)), a.Attempt)
 		if several {
 			fmt.Fprintf(tw, "%s\t%s\t", Clean(a.Client), Clean(a.Configuration))
 		}
 		m := metricsOf(attempt(a.Dir))
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", a.Verdict, Passed(a), Cost(m.CostUSD), Wall(m.WallSeconds), Tokens(m.PeakContext), Tools(m))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s", a.Verdict, Passed(a), Cost(m.CostUSD), Wall(m.WallSeconds), Tokens(m.PeakContext), Tools(m))
+		if change := since.Of(a, m); change != "" {
+			fmt.Fprintf(tw, "\t%s", change)
+		}
+		fmt.Fprintln(tw)
 	}
 	tw.Flush()
+	if since.RunID != "" {
+		fmt.Fprintf(&out, "prev: run %s\n", Clean(since.RunID))
+	}
 	for _, a := range rep.Attempts {
 		for _, line := range whyNot(a) {
 			fmt.Fprintf(&out, "%s attempt %d, %s with %s: %s\n", Clean(result.SpecName(a.Suite, a.Task)), a.Attempt, Clean(a.Configuration), Clean(a.Client), line)
