@@ -19,6 +19,9 @@ func OpenForSuites(opts Options, p *suite.Project) (*Engine, error) {
 		}
 		opts.Clients = []string{name}
 	}
+	if err := opts.suiteModels(p); err != nil {
+		return nil, err
+	}
 	opts.Evals = p.Evals
 	opts.Configurations = []string{plan.WithoutSymposium} // every client has it; attempts have their own
 	// Whoever could read the sources would have the assertions, the fixtures and every skill.
