@@ -189,3 +189,20 @@ func TestSince(t *testing.T) {
 	assert.NotContains(t, text("20260102-030409"), "prev")
 	assert.NotContains(t, text("20260102-030405"), "prev")
 }
+
+// A skill that a client never offered its model could not fire: the report says so.
+func TestNeverOffered(t *testing.T) {
+	recs := map[string]*result.Attempt{
+		"1": {SkillsStaged: []string{"a", "b", "c"}, SkillsNotOffered: []string{"a", "b"}},
+		"2": {SkillsStaged: []string{"a", "b"}, SkillsNotOffered: []string{"a"}},
+		"3": {SkillsStaged: []string{"c"}}, // no request told
+		"4": {SkillsStaged: []string{"b"}, SkillsNotOffered: []string{"b"}},
+	}
+	rep := &result.Report{Attempts: []result.ReportAttempt{
+		{Client: "claude", Dir: "1"}, {Client: "claude", Dir: "2"}, {Client: "codex", Dir: "3"}, {Client: "codex", Dir: "4"}, {Client: "claude", Dir: "gone"},
+	}}
+	lines := neverOffered(rep, func(dir string) *result.Attempt { return recs[dir] })
+	require.Len(t, lines, 2)
+	assert.Contains(t, lines[0], "skill a: claude had it and never offered it")
+	assert.Contains(t, lines[1], "skill b: codex had it and never offered it")
+}

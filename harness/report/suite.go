@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -48,6 +49,9 @@ func SuiteSince(w io.Writer, run *result.Run, rep *result.Report, attempt func(d
 	if since.RunID != "" {
 		fmt.Fprintf(&out, "prev: run %s\n", Clean(since.RunID))
 	}
+	for _, line := range neverOffered(rep, attempt) {
+		fmt.Fprintln(&out, line)
+	}
 	for _, a := range rep.Attempts {
 		for _, line := range whyNot(a) {
 			fmt.Fprintf(&out, "%s attempt %d, %s with %s: %s\n", Clean(result.SpecName(a.Suite, a.Task)), a.Attempt, Clean(a.Configuration), Clean(a.Client), line)
@@ -80,6 +84,34 @@ func SuiteHeader(w io.Writer, run *result.Run) {
 			break
 		}
 	}
+}
+
+// neverOffered names the skills that were staged and that no attempt's client put before its model: they could not
+// fire, whatever they say.
+func neverOffered(rep *result.Report, attempt func(dir string) *result.Attempt) []string {
+	missing, offered := map[[2]string]bool{}, map[[2]string]bool{}
+	for _, a := range rep.Attempts {
+		rec := attempt(a.Dir)
+		if rec == nil || rec.SkillsNotOffered == nil {
+			continue
+		}
+		for _, name := range rec.SkillsStaged {
+			key := [2]string{a.Client, name}
+			if slices.Contains(rec.SkillsNotOffered, name) {
+				missing[key] = true
+			} else {
+				offered[key] = true
+			}
+		}
+	}
+	var lines []string
+	for key := range missing {
+		if !offered[key] {
+			lines = append(lines, fmt.Sprintf("skill %s: %s had it and never offered it to the model under this name: look at the front matter of its SKILL.md", Clean(key[1]), Clean(key[0])))
+		}
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 // severalArms says whether attempts differ by client or configuration.
