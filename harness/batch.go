@@ -117,7 +117,7 @@ func (b *Batch) taskRecord() result.Task {
 
 func (b *Batch) model() result.Model {
 	m := b.run.engine.model()
-	m.Name = b.run.engine.opts.modelOf(b.Client())
+	m.Name = b.run.engine.opts.ModelOf(b.Client())
 	return m
 }
 

@@ -184,7 +184,7 @@ func (a *attempt) archive() error {
 func (a *attempt) record() error {
 	rec := result.Attempt{
 		SchemaVersion: result.SchemaVersion, RunID: a.run.ID(), Suite: a.unit.Case.Task.Suite.Name, Task: a.unit.Case.Name, Attempt: a.plan.Round, Prompt: a.Task.Prompt,
-		Provider: suite.HarnessName(a.Client()), Client: a.Client(), Configuration: a.plan.Configuration.Name, Model: a.run.engine.opts.modelOf(a.Client()),
+		Provider: suite.HarnessName(a.Client()), Client: a.Client(), Configuration: a.plan.Configuration.Name, Model: a.run.engine.opts.ModelOf(a.Client()),
 		StartedAt: a.started.Truncate(time.Second), FinishedAt: time.Now().UTC().Truncate(time.Second),
 		Execution: a.rec.Execution, ExecutionCause: a.rec.ExecutionCause, Stopped: a.stopped,
 		SkillsStaged: append([]string{}, a.staged...), SkillsExcluded: append([]string{}, a.excluded...), LeftOut: append([]treecopy.Entry{}, a.leftOut...),

@@ -57,8 +57,8 @@ func clientsOr(names []string) []string {
 	return names
 }
 
-// modelOf is the model that a client is run with.
-func (o Options) modelOf(clientName string) string {
+// ModelOf is the model that a client is run with.
+func (o Options) ModelOf(clientName string) string {
 	if m, ok := o.ClientModels[clientName]; ok {
 		return m
 	}
@@ -69,7 +69,7 @@ func (o Options) modelOf(clientName string) string {
 func (e *Engine) clientModels() []string {
 	var out []string
 	for _, name := range e.clientNames() {
-		if m := e.opts.modelOf(name); !slices.Contains(out, m) {
+		if m := e.opts.ModelOf(name); !slices.Contains(out, m) {
 			out = append(out, m)
 		}
 	}

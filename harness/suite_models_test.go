@@ -38,7 +38,7 @@ func TestSuiteModels(t *testing.T) {
 			}
 			require.NoError(t, err)
 			for client, want := range c.want {
-				assert.Equal(t, want, o.modelOf(client), client)
+				assert.Equal(t, want, o.ModelOf(client), client)
 			}
 		})
 	}
@@ -48,5 +48,5 @@ func TestSuiteModels(t *testing.T) {
 	o.Replay = "somewhere"
 	o.Model, o.ClientModels = "small", nil
 	require.NoError(t, o.suiteModels(p))
-	assert.Equal(t, "small", o.modelOf("claude"), "a cassette has its own name")
+	assert.Equal(t, "small", o.ModelOf("claude"), "a cassette has its own name")
 }

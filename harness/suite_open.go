@@ -2,8 +2,10 @@ package harness
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/result"
@@ -35,4 +37,22 @@ func (r *SuiteRun) Record() result.Run {
 	r.Run.mu.Lock()
 	defer r.Run.mu.Unlock()
 	return r.record
+}
+
+// suitesBeside names the suites of an evals root for a message about tasks; "" where there are none.
+func suitesBeside(evals string) string {
+	entries, err := os.ReadDir(filepath.Join(evals, "suites"))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; the suites are: " + strings.Join(names, ", ")
 }
