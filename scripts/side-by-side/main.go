@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -23,6 +24,7 @@ import (
 	"time"
 
 	"github.com/proctor-evals/proctor/harness/gateway"
+	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/suite"
 	"github.com/proctor-evals/proctor/internal/setup"
 )
@@ -43,19 +45,23 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *exam, cmp.Or(flag.Arg(0), "testdata/side-by-side"), *parallel, *keep); err != nil {
-		fmt.Fprintln(os.Stderr, "side-by-side:", err)
+	stdout, stderr := report.NewPrinter(os.Stdout), report.NewPrinter(os.Stderr)
+	err := run(ctx, *exam, cmp.Or(flag.Arg(0), "testdata/side-by-side"), *parallel, *keep, stdout, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "side-by-side:", err)
+	}
+	if errors.Join(err, stdout.Flush(), stderr.Flush()) != nil {
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, exam, evals string, parallel int, keep bool) error {
+func run(ctx context.Context, exam, evals string, parallel int, keep bool, stdout, stderr io.Writer) error {
 	work, err := os.MkdirTemp("", "side-")
 	if err != nil {
 		return err
 	}
 	if keep {
-		fmt.Fprintln(os.Stderr, "the runs are in", work)
+		fmt.Fprintln(stderr, "the runs are in", work)
 	} else {
 		defer os.RemoveAll(work)
 	}
@@ -89,7 +95,7 @@ func run(ctx context.Context, exam, evals string, parallel int, keep bool) error
 		if err != nil {
 			return err
 		}
-		fmt.Printf("### `%s`, %d at once\n\n%s\ntime: agent-exam %.0f s, Proctor %.0f s\n\n", strings.Join(args, " "), parallel, table(theirs, ours), theirTime.Seconds(), time.Since(began).Seconds())
+		fmt.Fprintf(stdout, "### `%s`, %d at once\n\n%s\ntime: agent-exam %.0f s, Proctor %.0f s\n\n", strings.Join(args, " "), parallel, table(theirs, ours), theirTime.Seconds(), time.Since(began).Seconds())
 	}
 	return nil
 }
