@@ -95,7 +95,7 @@ func run(ctx context.Context, exam, evals string, parallel int, keep bool, stdou
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "### `%s`, %d at once\n\n%s\ntime: agent-exam %.0f s, Proctor %.0f s\n\n", strings.Join(args, " "), parallel, table(theirs, ours), theirTime.Seconds(), time.Since(began).Seconds())
+		fmt.Fprintf(stdout, "**`%s`**, %d at once\n\n%s\ntime: agent-exam %.0f s, Proctor %.0f s\n\n", strings.Join(args, " "), parallel, table(theirs, ours), theirTime.Seconds(), time.Since(began).Seconds())
 	}
 	return nil
 }
