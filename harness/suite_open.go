@@ -29,7 +29,14 @@ func OpenForSuites(opts Options, p *suite.Project) (*Engine, error) {
 	// Whoever could read the sources would have the assertions, the fixtures and every skill.
 	opts.DenyRead = append(slices.Clone(opts.DenyRead), p.Root, p.Evals)
 	opts.DenyRead = append(opts.DenyRead, p.Config.SkillsDirs...)
-	return Open(opts)
+	e, err := Open(opts)
+	if err == nil && opts.Model == "" { // it may stand in proctor.toml
+		err = e.opts.suiteModels(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // Record is the run's record as it stands.
