@@ -138,7 +138,7 @@ func (t *trial) runAgent(ctx context.Context) error {
 func (t *trial) command() error {
 	space := t.space
 	request := client.Request{
-		Binary: space.Path("bin", t.adapter.Name()), Package: t.clientPackage, Prompt: t.Task.Prompt, Model: t.run.engine.opts.Model,
+		Binary: space.Path("bin", t.adapter.Name()), Package: t.clientPackage, Prompt: t.Task.Prompt, Model: t.run.engine.opts.ModelOf(t.Client()),
 		Enforced: !t.run.engine.opts.Exploratory, Root: os.Geteuid() == 0,
 		DenyRead: t.denied, AllowRead: t.reopened(),
 		Paths: client.Paths{

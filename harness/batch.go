@@ -115,7 +115,11 @@ func (b *Batch) taskRecord() result.Task {
 	return result.Task{Name: b.Task.Name, Kind: string(b.Task.Kind), ContentHash: b.Task.ContentHash}
 }
 
-func (b *Batch) model() result.Model { return b.run.engine.model() }
+func (b *Batch) model() result.Model {
+	m := b.run.engine.model()
+	m.Name = b.run.engine.opts.ModelOf(b.Client())
+	return m
+}
 
 func (e *Engine) model() result.Model {
 	return result.Model{Name: e.opts.Model, Kind: e.opts.kind(), Settings: map[string]any{}}

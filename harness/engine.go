@@ -83,7 +83,7 @@ func (e *Engine) Task(names ...string) ([]*task.Task, error) {
 		out = append(out, e.tasks[i])
 	}
 	if len(unknown) > 0 {
-		return nil, fmt.Errorf("no task %s in %s; the tasks are: %s", strings.Join(unknown, ", "), e.opts.Evals, e.taskNames())
+		return nil, fmt.Errorf("no task %s in %s; the tasks are: %s%s", strings.Join(unknown, ", "), e.opts.Evals, e.taskNames(), suitesBeside(e.opts.Evals))
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,7 +93,10 @@ func (o *Options) checkModel() (problems []error) {
 // models are all models a trial may ask.
 func (o Options) models() []string {
 	out := []string{o.Model}
-	for _, m := range o.Models {
+	if len(o.ClientModels) > 0 {
+		out = nil
+	}
+	for _, m := range append(slices.Sorted(maps.Values(o.ClientModels)), o.Models...) {
 		if !slices.Contains(out, m) {
 			out = append(out, m)
 		}

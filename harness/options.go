@@ -53,6 +53,8 @@ type Options struct {
 	CargoAgents string
 	// Model is the model's name. Default: scripted.
 	Model string
+	// ClientModels are the models of clients that have another than Model; from the configuration of suites.
+	ClientModels map[string]string
 	// Configurations to compare. Default: without-symposium, with-symposium.
 	Configurations []string
 	// Trials per configuration. Default: DefaultTrials with the scripted model, else the task's own.

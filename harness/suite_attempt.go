@@ -184,11 +184,12 @@ func (a *attempt) archive() error {
 func (a *attempt) record() error {
 	rec := result.Attempt{
 		SchemaVersion: result.SchemaVersion, RunID: a.run.ID(), Suite: a.unit.Case.Task.Suite.Name, Task: a.unit.Case.Name, Attempt: a.plan.Round, Prompt: a.Task.Prompt,
-		Provider: suite.HarnessName(a.Client()), Client: a.Client(), Configuration: a.plan.Configuration.Name, Model: a.run.engine.opts.Model,
+		Provider: suite.HarnessName(a.Client()), Client: a.Client(), Configuration: a.plan.Configuration.Name, Model: a.run.engine.opts.ModelOf(a.Client()),
 		StartedAt: a.started.Truncate(time.Second), FinishedAt: time.Now().UTC().Truncate(time.Second),
 		Execution: a.rec.Execution, ExecutionCause: a.rec.ExecutionCause, Stopped: a.stopped,
 		SkillsStaged: append([]string{}, a.staged...), SkillsExcluded: append([]string{}, a.excluded...), LeftOut: append([]treecopy.Entry{}, a.leftOut...),
-		Metrics: result.Metrics{WallSeconds: a.rec.Timings.Agent, PeakContext: a.peak, Raw: map[string]any{}},
+		SkillsNotOffered: notOffered(a.staged, a.rec),
+		Metrics:          result.Metrics{WallSeconds: a.rec.Timings.Agent, PeakContext: a.peak, Raw: map[string]any{}},
 	}
 	if t := a.transcript; t != nil {
 		raw := result.RawStreamFile
@@ -199,6 +200,21 @@ func (a *attempt) record() error {
 		metricsOf(&rec.Metrics, t)
 	}
 	return result.WriteClean(a.dir, result.AttemptFile, rec, a.run.secrets.Clean)
+}
+
+// notOffered are the staged skills that the client never offered its model: one with a broken front matter, say, which
+// then cannot fire. Nil when no request tells.
+func notOffered(staged []string, rec *result.Trial) []string {
+	if rec.Gateway == nil || rec.Gateway.Turns == 0 {
+		return nil
+	}
+	out := []string{}
+	for _, name := range staged {
+		if !slices.ContainsFunc(rec.Offered, func(o result.Offer) bool { return suite.SameSkill(o.Skill, name) }) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // metricsOf adds what the transcript says.

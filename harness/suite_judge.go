@@ -76,7 +76,7 @@ func (r *SuiteRun) judgeModel(u *suiteUnit) string {
 		name = p.DefaultModel
 	}
 	if name == "" {
-		name = r.engine.opts.Model
+		name = r.engine.opts.ModelOf(u.batch.Client())
 	}
 	if alias, ok := p.ModelAliases[name]; ok {
 		name = alias

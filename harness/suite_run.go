@@ -182,8 +182,8 @@ func (e *Engine) suiteScripts(o SuiteOptions) (map[*suite.Task]*gateway.Script, 
 			continue
 		}
 		if c.Task.ModelScript == "" {
-			problems = append(problems, fmt.Errorf("%s: the task has no model script, which a scripted run needs: write %s",
-				c.Task.File, filepath.Join(c.Task.Suite.Dir, "scripts", c.Task.Name+".toml")))
+			problems = append(problems, fmt.Errorf("%s: the task has no model script, which a scripted run needs: write %s, or name a model with -model (-model %s: the default_model of config.yaml)",
+				c.Task.File, filepath.Join(c.Task.Suite.Dir, "scripts", c.Task.Name+".toml"), ConfiguredModel))
 			continue
 		}
 		script, err := gateway.LoadScript(c.Task.ModelScript)
@@ -298,7 +298,7 @@ func (r *SuiteRun) config() *result.SuiteConfig {
 	}
 	slices.Sort(excluded)
 	c := &result.SuiteConfig{
-		K: o.Attempts, Models: []string{e.opts.Model}, Parallel: o.Parallel, WithoutSkill: o.Mode == result.ModeWithoutSkill, NoSkills: o.Mode == result.ModeNoSkills,
+		K: o.Attempts, Models: e.clientModels(), Parallel: o.Parallel, WithoutSkill: o.Mode == result.ModeWithoutSkill, NoSkills: o.Mode == result.ModeNoSkills,
 		NoTriggers: o.Selection.NoTriggers, SkillsExcluded: slices.Compact(excluded), Tags: append([]string{}, o.Selection.Tags...),
 		ExcludeTags: append([]string{}, o.Selection.ExcludeTags...), AllTags: o.Selection.AllTags, ExcludedByTag: o.Selected.ExcludedByTag,
 		Specs: o.Specs, Provider: suite.HarnessName(e.clients[0].Name()), Clients: e.clientNames(), ScratchTopLevel: r.scratch.Dir,

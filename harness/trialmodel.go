@@ -61,12 +61,12 @@ func (t *trial) openGateway(ctx context.Context, beforeTurn func()) error {
 		return err
 	}
 	options := gateway.Options{
-		BeforeTurn: beforeTurn, Model: model, ModelName: o.Model, ProjectDir: t.space.Path("project"),
+		BeforeTurn: beforeTurn, Model: model, ModelName: o.ModelOf(t.Client()), ProjectDir: t.space.Path("project"),
 		Prompt: t.Task.Prompt, LogPath: filepath.Join(t.dir, "gateway.jsonl"), OnStop: t.stop, Secrets: t.run.secrets,
 	}
 	if o.Record {
 		options.Tape = &gateway.TapeOptions{
-			Path: filepath.Join(t.dir, gateway.CassetteFile), Client: t.Client(), Model: o.Model, Models: o.models(), Kind: model.Kind(),
+			Path: filepath.Join(t.dir, gateway.CassetteFile), Client: t.Client(), Model: o.ModelOf(t.Client()), Models: o.models(), Kind: model.Kind(),
 			RunDir: t.space.Dir, BatchDir: t.Batch.space.Dir,
 		}
 		if o.kind() == gateway.KindForward {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/report"
+	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/suite"
 )
 
@@ -152,7 +153,11 @@ func dryRunSuites(w io.Writer, e *harness.Engine, selected suite.Selected, confi
 		for _, client := range o.Clients {
 			n := attempts * len(configurations)
 			total += n
-			fmt.Fprintf(w, "%s with %s: %d × %s\n", report.Clean(c.Name), client, attempts, strings.Join(configurations, ", "))
+			fmt.Fprintf(w, "%s with %s: %d × %s", report.Clean(result.SpecName(c.Task.Suite.Name, c.Name)), client, attempts, strings.Join(configurations, ", "))
+			if model := o.ModelOf(client); model != "" {
+				fmt.Fprintf(w, ", model %s", report.Clean(model))
+			}
+			fmt.Fprintln(w)
 		}
 	}
 	fmt.Fprintf(w, "in all %d attempts\nnothing was run\n", total)

@@ -6,19 +6,30 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/agentskills"
 	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/result"
 )
 
+// The dialects of the layout.
+const (
+	dialectAgentSkills  = "agentskills"
+	dialectSkillCreator = "skill-creator"
+)
+
 // export writes a run of suites in the layout of agentskills.io.
 func export(args []string, stdout, stderr io.Writer) error {
-	var dir, clientName string
+	var dir, clientName, dialect string
 	o, names, err := options("export", args, stderr, func(fs *flag.FlagSet) {
 		fs.StringVar(&dir, "o", "", "new folder to write into")
 		fs.StringVar(&clientName, "client", "", "the attempts of this client, where the run has several")
+		fs.StringVar(&dialect, "dialect", dialectAgentSkills, dialectAgentSkills+" or "+dialectSkillCreator)
 	})
 	if err != nil {
 		return err
@@ -28,6 +39,9 @@ func export(args []string, stdout, stderr io.Writer) error {
 	}
 	if dir == "" {
 		return errors.New("name the folder to write with -o")
+	}
+	if dialect != dialectAgentSkills && dialect != dialectSkillCreator {
+		return fmt.Errorf("-dialect %q: write %s or %s", dialect, dialectAgentSkills, dialectSkillCreator)
 	}
 	name := report.Latest
 	if len(names) == 1 {
@@ -44,11 +58,16 @@ func export(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	attempts, err := exported(rep, clientName, report.AttemptsOf(info.Dir))
+	attempts, err := exported(info.Dir, rep, clientName)
 	if err != nil {
 		return err
 	}
-	files, err := agentskills.Export(dir, attempts)
+	var files []string
+	if dialect == dialectSkillCreator {
+		files, err = agentskills.ExportSkillCreator(dir, attempts, metadata(info, rep, clientName))
+	} else {
+		files, err = agentskills.Export(dir, attempts)
+	}
 	for _, f := range files {
 		fmt.Fprintf(stdout, "wrote  %s\n", report.Clean(f))
 	}
@@ -57,7 +76,7 @@ func export(args []string, stdout, stderr io.Writer) error {
 
 // exported are the attempts that say something: an error says nothing of the skill, and a timeout is a
 // failure although no assertion was looked at.
-func exported(rep *result.Report, clientName string, attempt func(string) *result.Attempt) ([]agentskills.Attempt, error) {
+func exported(dir string, rep *result.Report, clientName string) ([]agentskills.Attempt, error) {
 	suites, clients := map[string]bool{}, map[string]bool{}
 	for _, a := range rep.Attempts {
 		if clientName == "" || a.Client == clientName {
@@ -68,6 +87,7 @@ func exported(rep *result.Report, clientName string, attempt func(string) *resul
 		return nil, fmt.Errorf("the run has several clients, and the layout has one: give -client, one of %q", keys(clients))
 	}
 	var out []agentskills.Attempt
+	attempt := report.AttemptsOf(dir)
 	for _, a := range rep.Attempts {
 		if !clients[a.Client] || a.Verdict == result.AttemptError {
 			continue
@@ -80,9 +100,20 @@ func exported(rep *result.Report, clientName string, attempt func(string) *resul
 			x.Configuration = agentskills.WithoutSkill
 		}
 		if rec := attempt(a.Dir); rec != nil {
-			x.Seconds = rec.Metrics.WallSeconds
+			x.Seconds, x.Prompt, x.Turns, x.ToolErrors = rec.Metrics.WallSeconds, rec.Prompt, rec.Metrics.Turns, rec.Metrics.ToolErrors
 			t := rec.Metrics.Tokens
 			x.Tokens = result.Usage{InputTokens: t.Input, OutputTokens: t.Output, CacheReadTokens: t.CacheRead, CacheWriteTokens: t.CacheWrite}.Total()
+		}
+		if t, err := harness.Trajectory(dir, a.Dir); err == nil {
+			if trial, err := result.ReadTrial(filepath.Join(dir, filepath.FromSlash(a.Dir)), dir); err == nil {
+				x.GradingSeconds = trial.Timings.Grading
+			}
+			x.Tools = map[string]int{}
+			for _, turn := range t.Turns {
+				for _, c := range turn.ToolCalls {
+					x.Tools[c.Name]++
+				}
+			}
 		}
 		if a.Verdict == result.AttemptTimeout {
 			x.Assertions = []agentskills.Assertion{{Text: "the session ends in time", Evidence: a.Cause}}
@@ -100,4 +131,24 @@ func exported(rep *result.Report, clientName string, attempt func(string) *resul
 		out = append(out, x)
 	}
 	return out, nil
+}
+
+// metadata is what skill-creator's benchmark.json says of the run.
+func metadata(info *report.RunInfo, rep *result.Report, clientName string) agentskills.Metadata {
+	m := agentskills.Metadata{Timestamp: info.StartedAt}
+	var suites, models []string
+	for _, a := range rep.Attempts {
+		suites = append(suites, a.Suite)
+	}
+	for _, b := range info.Run.Batches {
+		if clientName == "" || b.Client == clientName {
+			models = append(models, b.Model.Name)
+		}
+	}
+	join := func(names []string) string {
+		slices.Sort(names)
+		return strings.Join(slices.DeleteFunc(slices.Compact(names), func(s string) bool { return s == "" }), ", ")
+	}
+	m.SkillName, m.ExecutorModel = join(suites), join(models)
+	return m
 }

@@ -143,7 +143,11 @@ func show(args []string, stdout, stderr io.Writer) error {
 	}
 	if spec.attempt == 0 && (spec.task == "" || len(rep.Attempts) > 1) {
 		fmt.Fprintf(stdout, "run %s: %s\n", report.Clean(info.RunID), stateOf(info.Run))
-		return report.Suite(stdout, info.Run, rep, attempt)
+		since, err := report.SinceEarlier(filepath.Dir(info.Dir), info, rep)
+		if err != nil {
+			return err
+		}
+		return report.SuiteSince(stdout, info.Run, rep, attempt, since)
 	}
 	for _, a := range rep.Attempts {
 		t, err := harness.Trajectory(info.Dir, a.Dir)

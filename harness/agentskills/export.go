@@ -27,6 +27,13 @@ type Attempt struct {
 	Assertions    []Assertion
 	Seconds       *float64 // nil: unknown
 	Tokens        *int64   // nil: unknown
+
+	// What skill-creator's dialect tells beside.
+	Prompt         string
+	GradingSeconds *float64       // nil: unknown
+	Tools          map[string]int // calls by tool; nil: unknown
+	ToolErrors     int            // of these calls
+	Turns          *int64         // of the assistant; nil: unknown
 }
 
 // Assertion is one that counted; those that were skipped are left out.
@@ -117,8 +124,15 @@ func Summarize(attempts []Attempt) Benchmark {
 }
 
 func measures(attempts []Attempt, configuration string) *Measures {
-	var rates, seconds, tokens []float64
-	found := false
+	rates, seconds, tokens, found := values(attempts, configuration)
+	if !found {
+		return nil
+	}
+	return &Measures{spread(rates), spread(seconds), spread(tokens)}
+}
+
+// values are what is known of one configuration's attempts; found is whether it has any.
+func values(attempts []Attempt, configuration string) (rates, seconds, tokens []float64, found bool) {
 	for _, a := range attempts {
 		if a.Configuration != configuration {
 			continue
@@ -134,10 +148,7 @@ func measures(attempts []Attempt, configuration string) *Measures {
 			tokens = append(tokens, float64(*a.Tokens))
 		}
 	}
-	if !found {
-		return nil
-	}
-	return &Measures{spread(rates), spread(seconds), spread(tokens)}
+	return rates, seconds, tokens, found
 }
 
 func spread(values []float64) *Spread {
@@ -171,10 +182,49 @@ func less(a, b *Spread) *float64 {
 // run-<n>/ below it when there are several attempts, and benchmark.json. It returns what it wrote,
 // below dir.
 func Export(dir string, attempts []Attempt) ([]string, error) {
+	f, err := newFolder(dir, attempts)
+	if err != nil {
+		return nil, err
+	}
+	several := map[string]int{}
+	for _, a := range attempts {
+		several[a.Eval+"/"+a.Configuration]++
+	}
+	for _, a := range attempts {
+		to := "eval-" + a.Eval + "/" + a.Configuration + "/"
+		if several[a.Eval+"/"+a.Configuration] > 1 {
+			to += fmt.Sprintf("run-%d/", a.Number)
+		}
+		if err := errors.Join(f.write(to+"grading.json", Grade(a)), f.write(to+"timing.json", Timing{TotalTokens: a.Tokens, DurationMS: milliseconds(a.Seconds)})); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.write("benchmark.json", Summarize(attempts)); err != nil {
+		return nil, err
+	}
+	slices.Sort(f.written)
+	return f.written, nil
+}
+
+func milliseconds(seconds *float64) *float64 {
+	if seconds == nil {
+		return nil
+	}
+	ms := math.Round(*seconds * 1000)
+	return &ms
+}
+
+// folder is a new folder that is being written.
+type folder struct {
+	dir     string
+	written []string // below dir
+}
+
+// newFolder makes the folder when the attempts fit the layout.
+func newFolder(dir string, attempts []Attempt) (*folder, error) {
 	if len(attempts) == 0 {
 		return nil, errors.New("export: there is no attempt")
 	}
-	several := map[string]int{}
 	for _, a := range attempts {
 		if a.Configuration != WithSkill && a.Configuration != WithoutSkill {
 			return nil, fmt.Errorf("export: the layout has no configuration %q", a.Configuration)
@@ -182,7 +232,6 @@ func Export(dir string, attempts []Attempt) ([]string, error) {
 		if a.Eval == "" || a.Eval != filepath.Base(a.Eval) || !filepath.IsLocal(a.Eval) {
 			return nil, fmt.Errorf("export: %q cannot name a folder", a.Eval)
 		}
-		several[a.Eval+"/"+a.Configuration]++
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, fmt.Errorf("export: %w", err)
@@ -190,39 +239,21 @@ func Export(dir string, attempts []Attempt) ([]string, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}
-	var written []string
-	write := func(rel string, v any) error {
-		data, err := json.MarshalIndent(v, "", "  ")
-		if err != nil {
-			return fmt.Errorf("export %s: %w", rel, err)
-		}
-		path := filepath.Join(dir, filepath.FromSlash(rel))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("export: %w", err)
-		}
-		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("export: %s would be written twice", rel)
-		}
-		written = append(written, rel)
-		return os.WriteFile(path, append(data, '\n'), 0o644)
+	return &folder{dir: dir}, nil
+}
+
+func (f *folder) write(rel string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("export %s: %w", rel, err)
 	}
-	for _, a := range attempts {
-		to := "eval-" + a.Eval + "/" + a.Configuration + "/"
-		if several[a.Eval+"/"+a.Configuration] > 1 {
-			to += fmt.Sprintf("run-%d/", a.Number)
-		}
-		t := Timing{TotalTokens: a.Tokens}
-		if a.Seconds != nil {
-			ms := math.Round(*a.Seconds * 1000)
-			t.DurationMS = &ms
-		}
-		if err := errors.Join(write(to+"grading.json", Grade(a)), write(to+"timing.json", t)); err != nil {
-			return nil, err
-		}
+	path := filepath.Join(f.dir, filepath.FromSlash(rel))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("export: %w", err)
 	}
-	if err := write("benchmark.json", Summarize(attempts)); err != nil {
-		return nil, err
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("export: %s would be written twice", rel)
 	}
-	slices.Sort(written)
-	return written, nil
+	f.written = append(f.written, rel)
+	return os.WriteFile(path, append(data, '\n'), 0o644)
 }

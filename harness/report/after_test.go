@@ -160,3 +160,49 @@ func TestReportOrder(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "2026-01-02-030405-11.json", name)
 }
+
+// show says what changed since the nearest earlier run of the same mode and models that has the attempt.
+func TestSince(t *testing.T) {
+	runs := twoRuns(t)
+	makeSuites(t, runs, "20260102-030409-000000000005", result.ModeNoSkills, made{"a", 1, result.AttemptPass, 1, usd(1), 1, pattern("p")})
+	makeSuites(t, runs, "20260102-030410-000000000006", result.ModeRun, made{"other", 1, result.AttemptPass, 1, usd(1), 1, pattern("p")})
+	makeSuites(t, runs, "20260102-030411-000000000007", result.ModeRun,
+		made{"a", 1, result.AttemptPass, 62.5, usd(1.14), 1440, pattern("q")}, made{"a", 2, result.AttemptPass, 124, usd(1), 1199, pattern("q")}, made{"new", 1, result.AttemptPass, 1, usd(1), 1, pattern("p")})
+	text := func(name string) string {
+		info, err := FindRun(runs, name)
+		require.NoError(t, err)
+		rep, err := ReadReport(info, "")
+		require.NoError(t, err)
+		since, err := SinceEarlier(runs, info, rep)
+		require.NoError(t, err)
+		var out strings.Builder
+		require.NoError(t, SuiteSince(&out, info.Run, rep, AttemptsOf(info.Dir), since))
+		return out.String()
+	}
+	latest := text(Latest)
+	assert.Regexp(t, `(?m)TOOLS +Δ vs prev$`, latest)
+	assert.Regexp(t, `(?m)^s::a +1 .*  ctx \+20%, wall -50%$`, latest)
+	assert.Regexp(t, `(?m)^s::a +2 .*  cost new$`, latest)
+	assert.Regexp(t, `(?m)^s::new .*—$`, latest)
+	assert.Contains(t, latest, "prev: run 20260102-030406-000000000002\n")
+	// The first run of its mode has nothing before it.
+	assert.NotContains(t, text("20260102-030409"), "prev")
+	assert.NotContains(t, text("20260102-030405"), "prev")
+}
+
+// A skill that a client never offered its model could not fire: the report says so.
+func TestNeverOffered(t *testing.T) {
+	recs := map[string]*result.Attempt{
+		"1": {SkillsStaged: []string{"a", "b", "c"}, SkillsNotOffered: []string{"a", "b"}},
+		"2": {SkillsStaged: []string{"a", "b"}, SkillsNotOffered: []string{"a"}},
+		"3": {SkillsStaged: []string{"c"}}, // no request told
+		"4": {SkillsStaged: []string{"b"}, SkillsNotOffered: []string{"b"}},
+	}
+	rep := &result.Report{Attempts: []result.ReportAttempt{
+		{Client: "claude", Dir: "1"}, {Client: "claude", Dir: "2"}, {Client: "codex", Dir: "3"}, {Client: "codex", Dir: "4"}, {Client: "claude", Dir: "gone"},
+	}}
+	lines := neverOffered(rep, func(dir string) *result.Attempt { return recs[dir] })
+	require.Len(t, lines, 2)
+	assert.Contains(t, lines[0], "skill a: claude had it and never offered it")
+	assert.Contains(t, lines[1], "skill b: codex had it and never offered it")
+}

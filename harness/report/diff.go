@@ -137,13 +137,7 @@ func (d *Difference) suites(before, after *RunInfo, reports Reports, scope strin
 	if err != nil {
 		return err
 	}
-	type id struct {
-		suite, task           string
-		attempt               int
-		client, configuration string
-	}
-	idOf := func(x result.ReportAttempt) id { return id{x.Suite, x.Task, x.Attempt, x.Client, x.Configuration} }
-	old := map[id]result.ReportAttempt{}
+	old := map[attemptID]result.ReportAttempt{}
 	first := map[string]result.ReportAttempt{}
 	tasks := map[string]bool{}
 	for _, x := range a.Attempts {

@@ -16,8 +16,8 @@ import (
 
 // What prints to the process's own output, and where it may: the printer is put there once.
 var outlets = map[string][]string{
-	"os.Stdout":     {"cmd/proctor/main.go"},
-	"os.Stderr":     {"cmd/proctor/main.go"},
+	"os.Stdout":     {"cmd/proctor/main.go", "scripts/side-by-side/main.go"},
+	"os.Stderr":     {"cmd/proctor/main.go", "scripts/side-by-side/main.go"},
 	"fmt.Print":     nil,
 	"fmt.Printf":    nil,
 	"fmt.Println":   nil,

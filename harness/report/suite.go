@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -14,6 +15,11 @@ import (
 // comparisons. attempt gives the record of an attempt by its folder below the run's, or nil. The error
 // is the writer's.
 func Suite(w io.Writer, run *result.Run, rep *result.Report, attempt func(dir string) *result.Attempt) error {
+	return SuiteSince(w, run, rep, attempt, Since{})
+}
+
+// SuiteSince is [Suite] with a column that says what changed since an earlier run, if there is one.
+func SuiteSince(w io.Writer, run *result.Run, rep *result.Report, attempt func(dir string) *result.Attempt, since Since) error {
 	var out strings.Builder
 	SuiteHeader(&out, run)
 	several := severalArms(rep)
@@ -22,16 +28,30 @@ func Suite(w io.Writer, run *result.Run, rep *result.Report, attempt func(dir st
 	if several {
 		head += "CLIENT\tCONFIGURATION\t"
 	}
-	fmt.Fprintln(tw, head+"VERDICT\tPASSED\tCOST\tWALL\tCTX\tTOOLS")
+	head += "VERDICT\tPASSED\tCOST\tWALL\tCTX\tTOOLS"
+	if since.RunID != "" {
+		head += "\tΔ vs prev"
+	}
+	fmt.Fprintln(tw, head)
 	for _, a := range rep.Attempts {
 		fmt.Fprintf(tw, "%s\t%d\t", Clean(result.SpecName(a.Suite, a.Task)), a.Attempt)
 		if several {
 			fmt.Fprintf(tw, "%s\t%s\t", Clean(a.Client), Clean(a.Configuration))
 		}
 		m := metricsOf(attempt(a.Dir))
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", a.Verdict, Passed(a), Cost(m.CostUSD), Wall(m.WallSeconds), Tokens(m.PeakContext), Tools(m))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s", a.Verdict, Passed(a), Cost(m.CostUSD), Wall(m.WallSeconds), Tokens(m.PeakContext), Tools(m))
+		if change := since.Of(a, m); change != "" {
+			fmt.Fprintf(tw, "\t%s", change)
+		}
+		fmt.Fprintln(tw)
 	}
 	tw.Flush()
+	if since.RunID != "" {
+		fmt.Fprintf(&out, "prev: run %s\n", Clean(since.RunID))
+	}
+	for _, line := range neverOffered(rep, attempt) {
+		fmt.Fprintln(&out, line)
+	}
 	for _, a := range rep.Attempts {
 		for _, line := range whyNot(a) {
 			fmt.Fprintf(&out, "%s attempt %d, %s with %s: %s\n", Clean(result.SpecName(a.Suite, a.Task)), a.Attempt, Clean(a.Configuration), Clean(a.Client), line)
@@ -64,6 +84,34 @@ func SuiteHeader(w io.Writer, run *result.Run) {
 			break
 		}
 	}
+}
+
+// neverOffered names the skills that were staged and that no attempt's client put before its model: they could not
+// fire, whatever they say.
+func neverOffered(rep *result.Report, attempt func(dir string) *result.Attempt) []string {
+	missing, offered := map[[2]string]bool{}, map[[2]string]bool{}
+	for _, a := range rep.Attempts {
+		rec := attempt(a.Dir)
+		if rec == nil || rec.SkillsNotOffered == nil {
+			continue
+		}
+		for _, name := range rec.SkillsStaged {
+			key := [2]string{a.Client, name}
+			if slices.Contains(rec.SkillsNotOffered, name) {
+				missing[key] = true
+			} else {
+				offered[key] = true
+			}
+		}
+	}
+	var lines []string
+	for key := range missing {
+		if !offered[key] {
+			lines = append(lines, fmt.Sprintf("skill %s: %s had it and never offered it to the model under this name: look at the front matter of its SKILL.md", Clean(key[1]), Clean(key[0])))
+		}
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 // severalArms says whether attempts differ by client or configuration.

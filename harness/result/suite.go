@@ -100,6 +100,9 @@ type Attempt struct {
 	// SkillsStaged are the skills put into the client's skill folder.
 	SkillsStaged   []string `json:"skills_staged"`
 	SkillsExcluded []string `json:"skills_excluded"`
+	// SkillsNotOffered are those of the staged that no request of the session offered the model under the
+	// folder's name; null when there was no request to tell.
+	SkillsNotOffered []string `json:"skills_not_offered"`
 	// LeftOut is what of the working directory could not be kept.
 	LeftOut []treecopy.Entry `json:"left_out"`
 }
