@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +67,7 @@ func TestFirstFiveMinutes(t *testing.T) {
 		require.NoError(t, os.WriteFile(firstPage, []byte(recorded), 0o644))
 		return
 	}
+	assertDocumented(t, filepath.Join(repo, "evals"))
 	for _, c := range commands {
 		if c.text == "proctor run changelog-task" { // one round tells less than five
 			assert.Contains(t, c.want, ": helps, ")
@@ -90,6 +93,40 @@ func firstEnvironment(t *testing.T) (user, cache string, env []string) {
 		"RUSTUP_HOME=" + or(os.Getenv("RUSTUP_HOME"), filepath.Join(user, ".rustup")),
 		"CARGO_HOME=" + or(os.Getenv("CARGO_HOME"), filepath.Join(user, ".cargo")),
 	}
+}
+
+// assertDocumented holds all that the runs left against the reference of files.
+func assertDocumented(t *testing.T, evals string) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/reference/files.md")
+	require.NoError(t, err)
+	var told []*regexp.Regexp
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(string(page), -1) {
+		pattern := regexp.MustCompile(`<\w+>`).ReplaceAllString(regexp.QuoteMeta(m[1]), `[^/]+`)
+		if strings.HasSuffix(pattern, "/") {
+			pattern += ".+"
+		}
+		told = append(told, regexp.MustCompile("^"+pattern+"$"))
+	}
+	require.Greater(t, len(told), 25)
+	found := 0
+	for root, depth := range map[string]int{"results": 3, "runs": 1} {
+		dirs, err := filepath.Glob(filepath.Join(evals, root) + strings.Repeat("/*", depth))
+		require.NoError(t, err)
+		require.NotEmpty(t, dirs)
+		for _, dir := range dirs {
+			require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				rel, err := filepath.Rel(dir, path)
+				found++
+				assert.True(t, slices.ContainsFunc(told, func(p *regexp.Regexp) bool { return p.MatchString(rel) }), "docs/reference/files.md does not tell of %s", rel)
+				return err
+			}))
+		}
+	}
+	assert.Greater(t, found, 40)
 }
 
 var stageLine = regexp.MustCompile(`^\d\d:\d\d:\d\d  `)
