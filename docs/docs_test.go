@@ -15,7 +15,7 @@ import (
 
 var (
 	namedTest   = regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w*)(?:/([^`]+))?`")
-	namedScript = regexp.MustCompile("`((?:cli|engine|gotest|isolation|suites)_\\w+)`")
+	namedScript = regexp.MustCompile("`((?:cli|docs|engine|gotest|isolation|suites)_\\w+)`")
 	testFunc    = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 )
 

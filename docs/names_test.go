@@ -17,7 +17,7 @@ const repository = ".."
 
 var (
 	named     = regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z]\\w*)`")
-	script    = regexp.MustCompile("`((?:engine|isolation|gotest|cli|suites)_\\w+)`")
+	script    = regexp.MustCompile("`((?:engine|isolation|gotest|cli|docs|suites)_\\w+)`")
 	anAttack  = regexp.MustCompile(`[Aa]ttacks? ((?:(?:,? and |, )?"[^"]+")+)`)
 	quoted    = regexp.MustCompile(`"([^"]+)"`)
 	defined   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)[A-Z]\w*)\(`)

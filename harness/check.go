@@ -87,7 +87,11 @@ func UnknownVariables(environ []string) error {
 			for _, v := range Variables {
 				known = append(known, v.Name)
 			}
-			problems = append(problems, fmt.Errorf("unknown environment variable %s; unset it, or use one of %s", name, strings.Join(known, ", ")))
+			fix := "unset it, or use one of " + strings.Join(known, ", ")
+			if near := task.Near(name, known); near != "" {
+				fix = fmt.Sprintf("did you mean %s? ", near) + fix
+			}
+			problems = append(problems, fmt.Errorf("unknown environment variable %s; %s", name, fix))
 		}
 	}
 	return errors.Join(problems...)

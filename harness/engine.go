@@ -77,7 +77,11 @@ func (e *Engine) Task(names ...string) ([]*task.Task, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(e.tasks, func(t *task.Task) bool { return t.Name == name })
 		if i < 0 {
-			unknown = append(unknown, fmt.Sprintf("%q", name))
+			one := fmt.Sprintf("%q", name)
+			if near := task.Near(name, e.known()); near != "" {
+				one += fmt.Sprintf(" (did you mean %q?)", near)
+			}
+			unknown = append(unknown, one)
 			continue
 		}
 		out = append(out, e.tasks[i])
@@ -89,14 +93,17 @@ func (e *Engine) Task(names ...string) ([]*task.Task, error) {
 }
 
 func (e *Engine) taskNames() string {
-	var names []string
+	if len(e.tasks) == 0 {
+		return "(none)"
+	}
+	return strings.Join(e.known(), ", ")
+}
+
+func (e *Engine) known() (names []string) {
 	for _, t := range e.tasks {
 		names = append(names, t.Name)
 	}
-	if len(names) == 0 {
-		return "(none)"
-	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // rounds is how many trials each configuration gets.

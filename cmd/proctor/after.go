@@ -22,7 +22,7 @@ func keys(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
 func runs(args []string, stdout, stderr io.Writer) error {
 	var asJSON bool
 	var limit int
-	o, names, err := options("runs", args, stderr, func(fs *flag.FlagSet) {
+	o, names, err := options("runs", args, stdout, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", false, "print JSON")
 		fs.IntVar(&limit, "limit", 20, "how many, the newest first")
 	})
@@ -54,7 +54,7 @@ func runs(args []string, stdout, stderr io.Writer) error {
 func history(args []string, stdout, stderr io.Writer) error {
 	var asJSON, all bool
 	var limit int
-	o, names, err := options("history", args, stderr, func(fs *flag.FlagSet) {
+	o, names, err := options("history", args, stdout, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", false, "print JSON")
 		fs.IntVar(&limit, "limit", 10, "how many runs, the newest first")
 		fs.BoolVar(&all, "all", false, "all runs")
@@ -91,11 +91,11 @@ func diff(args []string, stdout, stderr io.Writer) error {
 	var asJSON bool
 	var reports report.Reports
 	var scope string
-	o, names, err := options("diff", args, stderr, func(fs *flag.FlagSet) {
+	o, names, err := options("diff", args, stdout, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", false, "print JSON")
-		fs.StringVar(&reports.Before, "report-a", "", "suites: the first run's report, in place of its latest")
-		fs.StringVar(&reports.After, "report-b", "", "suites: the second run's report, in place of its latest")
-		fs.StringVar(&scope, "scope", "", "only this task, SUITE or SUITE::TASK")
+		fs.StringVar(&reports.Before, "report-a", "", "suites: the first run's report, by its `time`, in place of its latest")
+		fs.StringVar(&reports.After, "report-b", "", "suites: the second run's report, by its `time`, in place of its latest")
+		fs.StringVar(&scope, "scope", "", "only this `name`: a task, SUITE or SUITE::TASK")
 	})
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func diff(args []string, stdout, stderr io.Writer) error {
 // rescore judges a run of suites again. Its exit code is a run's.
 func rescore(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var asJSON bool
-	o, names, err := options("rescore", args, stderr, func(fs *flag.FlagSet) {
+	o, names, err := options("rescore", args, stdout, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", false, "print JSON")
 	})
 	if err == nil && len(names) != 1 {

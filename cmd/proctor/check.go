@@ -1,12 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/report"
@@ -15,20 +14,17 @@ import (
 
 // check prints every problem of the named tasks, one a line, then what was tried in the sandbox.
 func check(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := harness.Environ(os.Getenv)
-	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
-		return exit(stderr, err, exitUsage)
-	}
-	fs := flag.NewFlagSet("proctor check", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	fs.StringVar(&o.Evals, "evals", o.Evals, "evals root: the folder with tasks/")
-	fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder submissions are graded in")
+	o, envErr := environ()
+	fs := newFlags("check", stdout)
+	evalsFlag(fs.FlagSet, &o)
+	fs.StringVar(&o.Scratch, "scratch", o.Scratch, "`folder` submissions are graded in")
 	static := fs.Bool("static", false, "look at the files alone; needs no sandbox and no Rust")
 	verbose := fs.Bool("v", false, "print each submission that was tried, and why it did not pass")
-	if err := fs.Parse(args); err != nil {
+	names, err := fs.names(args, false)
+	if err := cmp.Or(err, envErr); err != nil {
 		return exit(stderr, err, exitUsage)
 	}
-	checks, err := harness.CheckTasks(ctx, harness.CheckOptions{Options: o, Tasks: fs.Args(), Static: *static})
+	checks, err := harness.CheckTasks(ctx, harness.CheckOptions{Options: o, Tasks: names, Static: *static})
 	var usage *harness.UsageError
 	if errors.As(err, &usage) {
 		return exit(stderr, err, exitUsage)

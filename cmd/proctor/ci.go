@@ -26,9 +26,9 @@ type ciFlags struct {
 }
 
 func (f *ciFlags) add(fs *flag.FlagSet) {
-	fs.StringVar(&f.junit, "junit", "", "write JUnit XML to this `file`")
-	fs.StringVar(&f.summary, "summary", "", "append a summary in Markdown to this `file` (default: $GITHUB_STEP_SUMMARY)")
-	fs.BoolVar(&f.json, "json", false, "print a JSON object a line (events, then the end) in place of text")
+	fs.StringVar(&f.junit, "junit", "", "ci: write JUnit XML to this `file`")
+	fs.StringVar(&f.summary, "summary", "", "ci: append a summary in Markdown to this `file` (default: $GITHUB_STEP_SUMMARY)")
+	fs.BoolVar(&f.json, "json", false, "ci: print a JSON object a line (events, then the end) in place of text")
 	// A step of GitHub's has a file for its summary.
 	f.summary = os.Getenv("GITHUB_STEP_SUMMARY")
 }

@@ -1,17 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness"
-	"github.com/proctor-evals/proctor/harness/plan"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/workspace"
 	"github.com/proctor-evals/proctor/internal/setup"
@@ -19,25 +17,19 @@ import (
 
 // doctor says what this machine lacks, and with -attack whether its isolation holds.
 func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := harness.Environ(os.Getenv)
-	if err != nil {
-		return exit(stderr, err, exitUsage)
-	}
-	fs := flag.NewFlagSet("proctor doctor", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	fs.StringVar(&o.Evals, "evals", o.Evals, "evals root: the folder with tasks/")
-	fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
-	clientFlag(fs, &o)
-	fs.Func("configurations", "comma-separated, of "+strings.Join(plan.Names(), ", "), func(s string) error {
-		o.Configurations = harness.SplitList(s)
-		return nil
-	})
+	o, envErr := environ()
+	fs := newFlags("doctor", stdout)
+	evalsFlag(fs.FlagSet, &o)
+	fs.StringVar(&o.Scratch, "scratch", o.Scratch, "`folder` trials live in")
+	clientFlag(fs.FlagSet, &o)
+	configurationsFlag(fs.FlagSet, &o)
 	attacks := fs.Bool("attack", false, "attack the isolation on this machine; no model, no key")
-	if err := fs.Parse(args); err != nil {
+	names, err := fs.names(args, false)
+	if err := cmp.Or(err, envErr); err != nil {
 		return exit(stderr, err, exitUsage)
 	}
-	if fs.NArg() > 0 {
-		return exit(stderr, fmt.Errorf("doctor takes no names, got %q", fs.Args()), exitUsage)
+	if len(names) > 0 {
+		return exit(stderr, fmt.Errorf("doctor takes no names, got %q", names), exitUsage)
 	}
 	if *attacks {
 		return runAttacks(ctx, o, stdout, stderr)

@@ -13,7 +13,7 @@ import (
 
 // enter runs a command in the place of a trial's client, to look at what an agent would see.
 func enter(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, names, err := options("enter", args, stderr)
+	o, names, err := options("enter", args, stdout)
 	if err != nil {
 		return exit(stderr, err, exitUsage)
 	}

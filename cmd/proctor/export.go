@@ -26,10 +26,10 @@ const (
 // export writes a run of suites in the layout of agentskills.io.
 func export(args []string, stdout, stderr io.Writer) error {
 	var dir, clientName, dialect string
-	o, names, err := options("export", args, stderr, func(fs *flag.FlagSet) {
-		fs.StringVar(&dir, "o", "", "new folder to write into")
-		fs.StringVar(&clientName, "client", "", "the attempts of this client, where the run has several")
-		fs.StringVar(&dialect, "dialect", dialectAgentSkills, dialectAgentSkills+" or "+dialectSkillCreator)
+	o, names, err := options("export", args, stdout, func(fs *flag.FlagSet) {
+		fs.StringVar(&dir, "o", "", "new `folder` to write into")
+		fs.StringVar(&clientName, "client", "", "`name` of the client whose attempts are written, where the run has several")
+		fs.StringVar(&dialect, "dialect", dialectAgentSkills, "`layout`: "+dialectAgentSkills+" or "+dialectSkillCreator)
 	})
 	if err != nil {
 		return err

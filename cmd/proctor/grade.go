@@ -15,9 +15,9 @@ import (
 // regrade grades kept submissions again and counts their batches anew.
 func regrade(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var what harness.Regrading
-	o, names, err := options("grade", args, stderr, func(fs *flag.FlagSet) {
+	o, names, err := options("grade", args, stdout, func(fs *flag.FlagSet) {
 		fs.BoolVar(&what.Broken, "broken", false, "only trials whose grading came to no verdict")
-		fs.StringVar(&what.Reason, "reason", "", "why, for the record")
+		fs.StringVar(&what.Reason, "reason", "", "why, a `text` for the record")
 	})
 	if err != nil {
 		return exit(stderr, err, exitUsage)

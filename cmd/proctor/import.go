@@ -1,11 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/proctor-evals/proctor/harness"
@@ -15,23 +14,20 @@ import (
 
 // importSuite makes a suite of an evals.json file, which others may have written.
 func importSuite(args []string, stdout, stderr io.Writer) error {
-	o, err := harness.Environ(os.Getenv)
-	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
-		return err
-	}
+	o, envErr := environ()
 	var opts suite.ImportOptions
-	fs := flag.NewFlagSet("proctor import", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	fs.StringVar(&o.Evals, "evals", o.Evals, "evals root: the folder that gets suites/NAME")
-	fs.StringVar(&opts.Suite, "suite", "", "name of the new suite (default: the skill's)")
-	fs.StringVar(&opts.Skill, "skill", "", "skill under test (default: the file's skill_name, or the folder it belongs to)")
-	if err := fs.Parse(args); err != nil {
+	fs := newFlags("import", stdout)
+	fs.StringVar(&o.Evals, "evals", o.Evals, "evals root: the `folder` that gets suites/NAME")
+	fs.StringVar(&opts.Suite, "suite", "", "`name` of the new suite (default: the skill's)")
+	fs.StringVar(&opts.Skill, "skill", "", "`name` of the skill under test (default: the file's skill_name, or the folder it belongs to)")
+	names, err := fs.names(args, false)
+	if err := cmp.Or(err, envErr); err != nil {
 		return err
 	}
-	if fs.NArg() != 1 {
+	if len(names) != 1 {
 		return errors.New("name one file to import: proctor import FILE")
 	}
-	opts.File, opts.Evals = fs.Arg(0), o.Evals
+	opts.File, opts.Evals = names[0], o.Evals
 	if opts.Evals == "" { // a folder that is named may be a new one
 		if opts.Evals, err = harness.FindEvals(""); err != nil {
 			return err

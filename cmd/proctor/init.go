@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -8,32 +9,31 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/proctor-evals/proctor/harness"
 	"github.com/proctor-evals/proctor/harness/report"
 	"github.com/proctor-evals/proctor/harness/scaffold"
 )
 
 // initEvals makes an evals folder for a skill and tells what to do next.
 func initEvals(args []string, stdout, stderr io.Writer) error {
-	env, err := harness.Environ(os.Getenv)
-	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
-		return err
-	}
+	env, envErr := environ()
 	o := scaffold.Options{Evals: env.Evals}
-	fs := flag.NewFlagSet("proctor init", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	fs.StringVar(&o.Evals, "evals", o.Evals, "evals root to make (default: evals in this folder)")
+	fs := newFlags("init", stdout)
+	fs.StringVar(&o.Evals, "evals", o.Evals, "evals root to make, a `folder` (default: evals in this folder)")
 	fs.BoolVar(&o.Task, "task", false, "also make a task of code in Rust, graded by hidden tests (default where there is a Cargo.toml)")
-	if err := fs.Parse(args); err != nil {
+	names, err := fs.names(args, false)
+	if err := cmp.Or(err, envErr); err != nil {
 		return err
 	}
-	if fs.NArg() > 1 {
+	if len(names) > 1 {
 		return errors.New("name one skill: proctor init [-task] [SKILL.md]")
 	}
 	if o.Dir, err = os.Getwd(); err != nil {
 		return err
 	}
-	if o.Skill = fs.Arg(0); o.Skill == "" {
+	if len(names) == 1 {
+		o.Skill = names[0]
+	}
+	if o.Skill == "" {
 		if o.Skill, err = scaffold.Find(o.Dir); err != nil {
 			return err
 		}

@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"unicode/utf8"
 
@@ -18,35 +16,21 @@ import (
 	"github.com/proctor-evals/proctor/internal/treecopy"
 )
 
-const recordScriptUsage = `usage: proctor record-script [-results DIR] RESULT
-
-Prints a model script that does what the agent of a finished trial did, to be edited and kept with a task.
-RESULT is the trial's folder, which holds its result.json.
-
-`
-
 const maxRecordedFile = 1 << 20 // bytes; a model script holds no more
 
 // recordScript turns a trial's recorded conversation into a model script.
 func recordScript(args []string, stdout, stderr io.Writer) error {
-	o, err := harness.Environ(os.Getenv)
-	if err != nil {
+	o, envErr := environ()
+	flags := newFlags("record-script", stdout)
+	flags.StringVar(&o.Results, "results", o.Results, "`folder` results are kept in")
+	names, err := flags.names(args, false)
+	if err := cmp.Or(err, envErr); err != nil {
 		return err
 	}
-	flags := flag.NewFlagSet("proctor record-script", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.Usage = func() {
-		fmt.Fprint(stderr, recordScriptUsage)
-		flags.PrintDefaults()
+	if len(names) != 1 {
+		return fmt.Errorf("record-script takes one result folder, got %q", names)
 	}
-	flags.StringVar(&o.Results, "results", o.Results, "folder results are kept in")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if flags.NArg() != 1 {
-		return fmt.Errorf("record-script takes one result folder, got %q", flags.Args())
-	}
-	name := flags.Arg(0)
+	name := names[0]
 	dir, trial, err := trialResult(o, name)
 	if err != nil {
 		return err

@@ -19,8 +19,8 @@ const reportFile = "report.html"
 // htmlReport writes a run's report as one HTML file.
 func htmlReport(args []string, stdout, stderr io.Writer) error {
 	var file string
-	o, names, err := options("report", args, stderr, func(fs *flag.FlagSet) {
-		fs.StringVar(&file, "o", "", "file to write, - for standard output (default: "+reportFile+" in the run's folder)")
+	o, names, err := options("report", args, stdout, func(fs *flag.FlagSet) {
+		fs.StringVar(&file, "o", "", "`file` to write, - for standard output (default: "+reportFile+" in the run's folder)")
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -30,98 +31,23 @@ const (
 	exitRunner = 3 // the runner broke, something is missing, or nothing was measured
 )
 
-const usage = `Proctor supervises exams for coding agents.
-
-  proctor init [SKILL.md]   make an evals folder for a skill, which runs at once without a key
-  proctor run TASK...       run tasks and compare the configurations
-  proctor run SUITE...      run suites: SUITE, SUITE::TASK, SUITE::TASK::N or *
-  proctor check [TASK...]   look for mistakes in tasks; no model, no key, no client (default: all tasks)
-  proctor list              list the tasks
-  proctor grade RESULT...   grade kept submissions again: a trial's or a batch's folder, or a run
-  proctor runs              list the runs of tasks and of suites
-  proctor show [RUN]        print a run's trials and how each ended (default: the latest run); of a run
-                            of suites also RUN::SUITE, RUN::SUITE::TASK, RUN::SUITE::TASK::attempt-N
-  proctor report [RUN]      write a run's report as one HTML file (default: the latest run)
-  proctor history NAME      what the runs say of a task, a SUITE or a SUITE::TASK
-  proctor diff RUN RUN      what changed from one run to another
-  proctor export -o DIR RUN write a run of suites in the layout of agentskills: grading.json, benchmark.json
-  proctor rescore RUN       judge a run of suites by the assertions as they are now; no agent runs
-  proctor transcript RESULT print a trial's session; with -client NAME, that of a client's raw output
-  proctor record-script RESULT
-                            turn what a trial's agent did into a model script to edit
-  proctor score TASK.yaml   grade any working directory and transcript against a suite's task
-  proctor enter TASK CMD... run a command where a trial's agent would run, and see what it would see
-  proctor import FILE       make a suite of an agentskills evals.json, or of a set of trigger queries
-  proctor doctor [-attack]  check this machine; with -attack, try to break the isolation on it
-  proctor setup [NEED...]   install what a run needs: %s (default: sandbox rust claude)
-
-Options come before names; "proctor run -h" lists them. Each has an environment variable:
-`
-
 // run is the program; main only adds the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
-		printUsage(stderr)
-		return exitUsage
+		return exit(stderr, next(ctx, stdout), exitUsage)
 	}
-	var err error
-	switch args[0] {
-	case "run":
-		return runTasks(ctx, args[1:], stdout, stderr)
-	case "check":
-		return check(ctx, args[1:], stdout, stderr)
-	case "init":
-		err = initEvals(args[1:], stdout, stderr)
-	case "list":
-		err = list(args[1:], stdout, stderr)
-	case "doctor":
-		return doctor(ctx, args[1:], stdout, stderr)
-	case "enter":
-		return enter(ctx, args[1:], stdout, stderr)
-	case "grade":
-		return regrade(ctx, args[1:], stdout, stderr)
-	case "score":
-		return score(ctx, args[1:], stdout, stderr)
-	case "show":
-		err = show(args[1:], stdout, stderr)
-	case "runs":
-		err = runs(args[1:], stdout, stderr)
-	case "history":
-		err = history(args[1:], stdout, stderr)
-	case "diff":
-		err = diff(args[1:], stdout, stderr)
-	case "export":
-		err = export(args[1:], stdout, stderr)
-	case "rescore":
-		return rescore(ctx, args[1:], stdout, stderr)
-	case "import":
-		err = importSuite(args[1:], stdout, stderr)
-	case "report":
-		err = htmlReport(args[1:], stdout, stderr)
-	case "transcript":
-		err = showTranscript(args[1:], stdout, stderr)
-	case "record-script":
-		err = recordScript(args[1:], stdout, stderr)
-	case "setup":
-		return runSetup(ctx, args[1:], stdout, stderr)
-	case "help", "-h", "-help", "--help":
-		printUsage(stdout)
-		return exitOK
-	default:
-		err = fmt.Errorf("unknown command %q; try `proctor help`", args[0])
+	name := args[0]
+	switch name {
+	case "-h", "-help", "--help":
+		name = "help"
+	case completeCommand:
+		return exit(stderr, complete(args[1:], stdout), exitUsage)
 	}
-	return exit(stderr, err, exitUsage)
-}
-
-func printUsage(w io.Writer) {
-	var needs []string
-	for _, n := range setup.AllNeeds() {
-		needs = append(needs, string(n))
+	c, ok := lookup(name)
+	if !ok {
+		return exit(stderr, unknownCommand(name), exitUsage)
 	}
-	fmt.Fprintf(w, usage, strings.Join(needs, ", "))
-	for _, v := range harness.Variables {
-		fmt.Fprintf(w, "  %-24s %s\n", v.Name, v.Meaning)
-	}
+	return c.run(ctx, args[1:], stdout, stderr)
 }
 
 func exit(stderr io.Writer, err error, code int) int {
@@ -139,52 +65,38 @@ func exit(stderr io.Writer, err error, code int) int {
 	return exitOK
 }
 
-// options are the flags shared by commands, over the environment.
+// options are the flags shared by commands, over the environment; help is the writer of their help.
 // more adds flags of one command.
-func options(name string, args []string, stderr io.Writer, more ...func(*flag.FlagSet)) (harness.Options, []string, error) {
-	o, err := harness.Environ(os.Getenv)
-	if err := errors.Join(err, harness.UnknownVariables(os.Environ())); err != nil {
-		return o, nil, err
-	}
-	fs := flag.NewFlagSet("proctor "+name, flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	fs.StringVar(&o.Evals, "evals", o.Evals, "evals root: the folder with tasks/")
+func options(name string, args []string, help io.Writer, more ...func(*flag.FlagSet)) (harness.Options, []string, error) {
+	o, envErr := environ()
+	fs := newFlags(name, help)
+	evalsFlag(fs.FlagSet, &o)
 	if name != "list" {
-		fs.StringVar(&o.Results, "results", o.Results, "folder results are kept in")
+		fs.StringVar(&o.Results, "results", o.Results, "`folder` results are kept in")
 	}
 	if name == "run" || name == "enter" || name == "grade" || name == "rescore" {
-		fs.StringVar(&o.Scratch, "scratch", o.Scratch, "folder trials live in")
+		fs.StringVar(&o.Scratch, "scratch", o.Scratch, "`folder` trials live in")
 	}
 	if name == "run" || name == "enter" {
 		fs.BoolVar(&o.Exploratory, "exploratory", o.Exploratory, "the client's own sandbox in place of srt; results are not compared")
-		clientFlag(fs, &o)
-		fs.StringVar(&o.Model, "model", o.Model, "model; without one, the task's model script")
+		clientFlag(fs.FlagSet, &o)
+		fs.StringVar(&o.Model, "model", o.Model, "`name` of a model; without one, the task's model script")
 		fs.BoolVar(&o.Direct, "direct", o.Direct, "the client has the real key and reaches its provider itself; the agent can read the key")
-		fs.StringVar(&o.Replay, "replay", o.Replay, "folder of a recorded run, batch or trial, to answer from its cassettes")
-		fs.IntVar(&o.Trials, "k", o.Trials, "trials per configuration")
-		fs.IntVar(&o.Jobs, "jobs", o.Jobs, "batches that run side by side")
-		fs.Func("configurations", "comma-separated, of "+strings.Join(plan.Names(), ", "), func(s string) error {
-			o.Configurations = harness.SplitList(s)
-			return nil
-		})
+		fs.StringVar(&o.Replay, "replay", o.Replay, "`folder` of a recorded run, batch or trial, to answer from its cassettes")
+		fs.IntVar(&o.Trials, "k", o.Trials, "trials per configuration (default: 5 with the scripted model, else the task's); of a suite, attempts of each task (default: 1)")
+		fs.IntVar(&o.Jobs, "jobs", o.Jobs, "batches that run side by side (default: 1)")
+		configurationsFlag(fs.FlagSet, &o)
 	}
 	if name == "run" {
 		fs.BoolVar(&o.Record, "record", o.Record, "keep a cassette of each trial's model traffic beside its result")
-		limitFlags(fs, &o)
+		limitFlags(fs.FlagSet, &o)
 	}
 	for _, add := range more {
-		add(fs)
+		add(fs.FlagSet)
 	}
-	var names []string
-	for {
-		if err := fs.Parse(args); err != nil {
-			return o, nil, err
-		}
-		if args = fs.Args(); !anywhere[name] || len(args) == 0 {
-			names = append(names, args...)
-			break
-		}
-		names, args = append(names, args[0]), args[1:]
+	names, err := fs.names(args, name == "enter")
+	if err := cmp.Or(err, envErr); err != nil {
+		return o, nil, err
 	}
 	var wrong []error
 	fs.Visit(func(f *flag.Flag) {
@@ -203,12 +115,20 @@ func options(name string, args []string, stderr io.Writer, more ...func(*flag.Fl
 	return o, names, nil
 }
 
-// anywhere are the commands whose options may also stand behind names.
-var anywhere = map[string]bool{"run": true, "show": true, "runs": true, "history": true, "diff": true, "export": true, "rescore": true}
+func evalsFlag(fs *flag.FlagSet, o *harness.Options) {
+	fs.StringVar(&o.Evals, "evals", o.Evals, "evals root: the `folder` with tasks/ or suites/ (default: here, in evals/ here, or the same further up)")
+}
+
+func configurationsFlag(fs *flag.FlagSet, o *harness.Options) {
+	fs.Func("configurations", "comma-separated `names`, of "+strings.Join(plan.Names(), ", "), func(s string) error {
+		o.Configurations = harness.SplitList(s)
+		return nil
+	})
+}
 
 // limitFlags are the run's limits; 0 would pass for "not given".
 func limitFlags(fs *flag.FlagSet, o *harness.Options) {
-	fs.Func("max-tokens", "tokens after which the run stops at the end of a round", func(s string) error {
+	fs.Func("max-tokens", "stop the run at the end of the round that reaches `n` tokens", func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < 1 {
 			return errors.New("give a whole number of at least 1")
@@ -216,7 +136,7 @@ func limitFlags(fs *flag.FlagSet, o *harness.Options) {
 		o.MaxTokens = n
 		return nil
 	})
-	fs.Func("max-cost", "US dollars after which the run stops at the end of a round; needs prices in proctor.toml", func(s string) error {
+	fs.Func("max-cost", "stop the run at the end of the round that reaches this many US `dollars`; needs prices in proctor.toml", func(s string) error {
 		n, err := strconv.ParseFloat(s, 64)
 		if err != nil || !(n > 0) || math.IsInf(n, 0) {
 			return errors.New("give a number above 0")
@@ -227,7 +147,7 @@ func limitFlags(fs *flag.FlagSet, o *harness.Options) {
 }
 
 func clientFlag(fs *flag.FlagSet, o *harness.Options) {
-	fs.Func("client", "agent client, or several, comma-separated, of "+strings.Join(client.Names(), ", "), func(s string) error {
+	fs.Func("client", "agent client, or several, comma-separated `names` of "+strings.Join(client.Names(), ", "), func(s string) error {
 		o.Clients = harness.SplitList(s)
 		return nil
 	})
@@ -241,7 +161,7 @@ func runTasks(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	dryFlag := func(fs *flag.FlagSet) {
 		fs.BoolVar(&dry, "dry-run", false, "print the plan, what difference it could show and what it would take, and run nothing")
 	}
-	o, names, err := options("run", args, stderr, suites.add, again.flag, ci.add, dryFlag)
+	o, names, err := options("run", args, stdout, suites.add, again.flag, ci.add, dryFlag)
 	if err == nil {
 		o, names, err = again.options(o, names)
 	}
@@ -397,7 +317,7 @@ func runBatch(ctx context.Context, b *harness.Batch) error {
 }
 
 func list(args []string, stdout, stderr io.Writer) error {
-	o, names, err := options("list", args, stderr)
+	o, names, err := options("list", args, stdout)
 	if err != nil {
 		return err
 	}
@@ -424,7 +344,11 @@ func list(args []string, stdout, stderr io.Writer) error {
 }
 
 func runSetup(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	needs, err := setup.ParseNeeds(args)
+	names, err := newFlags("setup", stdout).names(args, false)
+	if err != nil {
+		return exit(stderr, err, exitUsage)
+	}
+	needs, err := setup.ParseNeeds(names)
 	if err != nil {
 		return exit(stderr, err, exitUsage)
 	}

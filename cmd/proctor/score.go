@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,14 +17,6 @@ import (
 	"github.com/proctor-evals/proctor/harness/transcript"
 )
 
-const scoreUsage = `usage: proctor score -cwd DIR -transcript FILE [-client NAME] TASK.yaml
-
-Grades a working directory and a transcript against a suite's task. FILE is a transcript as
-"proctor transcript -json" prints it, agent-exam's trajectory.json, or, with -client, what the client
-printed. The exit code is 1 when the attempt fails, 3 when it cannot be decided.
-
-`
-
 // scoreOptions are what score is asked.
 type scoreOptions struct {
 	cwd, transcript, client, session, home, project string
@@ -36,42 +28,27 @@ type scoreOptions struct {
 
 // score grades one attempt of whatever origin.
 func score(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := harness.Environ(os.Getenv)
-	if err != nil {
-		return exit(stderr, err, exitUsage)
-	}
+	o, envErr := environ()
 	so := scoreOptions{}
-	flags := flag.NewFlagSet("proctor score", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.Usage = func() {
-		fmt.Fprint(stderr, scoreUsage)
-		flags.PrintDefaults()
-	}
-	flags.StringVar(&so.cwd, "cwd", "", "the working directory as the attempt left it")
-	flags.StringVar(&so.transcript, "transcript", "", "the transcript")
-	flags.StringVar(&so.client, "client", "", "client of the attempt; needed for what a client printed, and for assertions with providers")
-	flags.StringVar(&so.session, "session", "", "the client's session file")
-	flags.StringVar(&so.home, "home", "", "home folder the session ran with, where FILE does not tell")
-	flags.StringVar(&so.project, "project", "", "project folder the session ran in, where FILE does not tell")
-	flags.Func("excluded", "comma-separated skills that were left out, as in a reality check", func(s string) error {
+	flags := newFlags("score", stdout)
+	flags.StringVar(&so.cwd, "cwd", "", "working directory, the `folder` as the attempt left it")
+	flags.StringVar(&so.transcript, "transcript", "", "`file` with the transcript")
+	flags.StringVar(&so.client, "client", "", "`name` of the attempt's client; needed for what a client printed, and for assertions with providers")
+	flags.StringVar(&so.session, "session", "", "the client's session `file`")
+	flags.StringVar(&so.home, "home", "", "home `folder` the session ran with, where FILE does not tell")
+	flags.StringVar(&so.project, "project", "", "project `folder` the session ran in, where FILE does not tell")
+	flags.Func("excluded", "comma-separated `skills` that were left out, as in a reality check", func(s string) error {
 		so.excluded = harness.SplitList(s)
 		return nil
 	})
 	flags.IntVar(&so.number, "case", -1, "number of the prompt of a trigger task, from 0")
-	flags.Float64Var(&so.seconds, "seconds", 0, "how long the agent took, where the transcript does not tell")
+	flags.Float64Var(&so.seconds, "seconds", 0, "`seconds` the agent took, where the transcript does not tell")
 	flags.BoolVar(&so.noJudges, "no-judges", false, "leave out judge and judge_agent")
 	flags.BoolVar(&so.asJSON, "json", false, "print JSON")
-	flags.StringVar(&o.Scratch, "scratch", o.Scratch, "folder commands run in")
-	var names []string
-	for rest := args; ; {
-		if err := flags.Parse(rest); err != nil {
-			return exit(stderr, err, exitUsage)
-		}
-		if flags.NArg() == 0 {
-			break
-		}
-		names = append(names, flags.Arg(0))
-		rest = flags.Args()[1:]
+	flags.StringVar(&o.Scratch, "scratch", o.Scratch, "`folder` commands run in")
+	names, err := flags.names(args, false)
+	if err := cmp.Or(err, envErr); err != nil {
+		return exit(stderr, err, exitUsage)
 	}
 	switch {
 	case len(names) != 1:

@@ -90,9 +90,9 @@ func (s runSpec) narrow(rep *result.Report) (*result.Report, error) {
 func show(args []string, stdout, stderr io.Writer) error {
 	var asJSON, noIssues bool
 	var reportName string
-	o, names, err := options("show", args, stderr, func(fs *flag.FlagSet) {
+	o, names, err := options("show", args, stdout, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", false, "print JSON")
-		fs.StringVar(&reportName, "report", "", "suites: this report, by its time, in place of the latest")
+		fs.StringVar(&reportName, "report", "", "suites: this report, by its `time`, in place of the latest")
 		fs.BoolVar(&noIssues, "no-issues", false, "suites: leave out the tool calls that did not go well")
 	})
 	if err != nil {

@@ -28,17 +28,17 @@ type suiteFlags struct {
 }
 
 func (f *suiteFlags) add(fs *flag.FlagSet) {
-	fs.IntVar(&f.parallel, "n", min(10, runtime.NumCPU()), "suites: attempts at once")
+	fs.IntVar(&f.parallel, "n", min(10, runtime.NumCPU()), "suites: attempts at once (default: the processors, at most 10)")
 	fs.BoolVar(&f.withoutSkill, "without-skill", false, "suites: reality check without the skills the suites evaluate")
 	fs.BoolVar(&f.noSkills, "no-skills", false, "suites: reality check without any skill")
-	fs.StringVar(&f.compare, "compare", "", "suites: also make the reality check, interleaved, and compare: "+plan.WithoutSkill+" or "+plan.NoSkills)
+	fs.StringVar(&f.compare, "compare", "", "suites: also make the reality check, of this `name`, interleaved, and compare: "+plan.WithoutSkill+" or "+plan.NoSkills)
 	fs.BoolVar(&f.selection.NoTriggers, "no-triggers", false, "suites: leave trigger tasks out")
 	fs.BoolVar(&f.selection.AllTags, "all-tags", false, "suites: also tasks with tags that are excluded by default")
 	list := func(to *[]string) func(string) error {
 		return func(s string) error { *to = append(*to, harness.SplitList(s)...); return nil }
 	}
-	fs.Func("tag", "suites: also tasks with this tag; may be given again", list(&f.selection.Tags))
-	fs.Func("exclude-tag", "suites: leave tasks with this tag out; may be given again", list(&f.selection.ExcludeTags))
+	fs.Func("tag", "suites: also tasks with this `tag`; may be given again", list(&f.selection.Tags))
+	fs.Func("exclude-tag", "suites: leave tasks with this `tag` out; may be given again", list(&f.selection.ExcludeTags))
 	f.used = func() (given []string) {
 		fs.Visit(func(x *flag.Flag) {
 			if strings.HasPrefix(x.Usage, "suites: ") {

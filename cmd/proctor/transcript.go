@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -20,48 +20,24 @@ import (
 	"github.com/proctor-evals/proctor/harness/transcript"
 )
 
-const transcriptUsage = `usage: proctor transcript [-json | -atif] RESULT
-       proctor transcript [-json | -atif] -client NAME [-session FILE] FILE
-       proctor transcript -schema
-
-RESULT is a trial's folder in the results. FILE is the standard output of a client.
-Options may stand before or after the name.
-
-`
-
 // showTranscript decodes a session and prints it: for people, as JSON, or in
 // the Agent Trajectory Interchange Format.
 func showTranscript(args []string, stdout, stderr io.Writer) error {
-	o, err := harness.Environ(os.Getenv)
-	if err != nil {
-		return err
-	}
+	o, envErr := environ()
 	var asJSON, asATIF, schema bool
 	var name, session, home, project string
-	flags := flag.NewFlagSet("proctor transcript", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.Usage = func() {
-		fmt.Fprint(stderr, transcriptUsage)
-		flags.PrintDefaults()
-	}
-	flags.StringVar(&o.Results, "results", o.Results, "folder results are kept in")
+	flags := newFlags("transcript", stdout)
+	flags.StringVar(&o.Results, "results", o.Results, "`folder` results are kept in")
 	flags.BoolVar(&asJSON, "json", false, "print the transcript as JSON (see -schema)")
 	flags.BoolVar(&asATIF, "atif", false, "print the transcript as an "+transcript.ATIFVersion+" trajectory")
 	flags.BoolVar(&schema, "schema", false, "print the JSON Schema of -json")
-	flags.StringVar(&name, "client", "", "client that wrote FILE")
-	flags.StringVar(&session, "session", "", "the client's session file")
-	flags.StringVar(&home, "home", "", "home folder the session ran with, where FILE does not tell")
-	flags.StringVar(&project, "project", "", "project folder the session ran in, where FILE does not tell")
-	var names []string
-	for rest := args; ; {
-		if err := flags.Parse(rest); err != nil {
-			return err
-		}
-		if flags.NArg() == 0 {
-			break
-		}
-		names = append(names, flags.Arg(0))
-		rest = flags.Args()[1:]
+	flags.StringVar(&name, "client", "", "`name` of the client that wrote FILE")
+	flags.StringVar(&session, "session", "", "the client's session `file`")
+	flags.StringVar(&home, "home", "", "home `folder` the session ran with, where FILE does not tell")
+	flags.StringVar(&project, "project", "", "project `folder` the session ran in, where FILE does not tell")
+	names, err := flags.names(args, false)
+	if err := cmp.Or(err, envErr); err != nil {
+		return err
 	}
 	switch {
 	case schema && len(names) == 0:

@@ -29,6 +29,7 @@ var outlets = map[string][]string{
 	"syscall.Write": nil,
 	"report.Raw": {
 		"cmd/proctor/enter.go", "cmd/proctor/recordscript.go", "cmd/proctor/report.go", // programs' own output, documents
+		"cmd/proctor/completion.go",                       // a shell's script, our own
 		"cmd/proctor/transcript.go", "cmd/proctor/run.go", // JSON; what setup's installers say
 		"cmd/proctor/progress.go", "cmd/proctor/ci.go", // the table that is redrawn; JSON and workflow commands
 	},
