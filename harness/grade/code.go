@@ -179,13 +179,13 @@ func (g *grading) deadline(ctx context.Context) (context.Context, context.Cancel
 
 // launch is one launch of cargo.
 type launch struct {
-	step        string // whose reason is given
-	files       string // the output files' name
-	args        []string
-	stdin       []byte
-	compiles    bool                      // a hidden check is compiled, not run
-	keepProject bool                      // the project may not be written
-	accept      func(stdout []byte) error // when given, must agree besides the exit code
+	step     string // whose reason is given
+	files    string // the output files' name
+	args     []string
+	stdin    []byte
+	compiles bool // a hidden check is compiled, not run
+	project  access
+	accept   func(stdout []byte) error // when given, must agree besides the exit code
 }
 
 func (g *grading) launch(ctx context.Context, c *gradingCopy, l launch) (result.Verdict, error) {
@@ -211,7 +211,7 @@ func (g *grading) launch(ctx context.Context, c *gradingCopy, l launch) (result.
 	ended, err := g.Sandbox.Run(ctx, sandbox.Launch{
 		Argv: append([]string{filepath.Join(g.CargoBin, "cargo")}, args...),
 		Env:  c.env(g.CargoBin), Dir: c.path("project"), Home: c.path("home"),
-		Policy: c.policy(g.Denied, g.Readable, l.keepProject), PolicyFile: c.path("srt.json"), StartFile: c.path("bin", "start"),
+		Policy: c.policy(g.Denied, g.Readable, l.project), PolicyFile: c.path("srt.json"), StartFile: c.path("bin", "start"),
 		Stdin: bytes.NewReader(l.stdin), Stdout: cleanOut, Stderr: cleanErr, MaxOutput: maxStepOutput, Quota: g.Quota,
 	})
 	if err = errors.Join(err, cleanOut.Close(), cleanErr.Close()); err != nil {

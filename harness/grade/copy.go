@@ -98,15 +98,32 @@ func (c *gradingCopy) env(cargoBin string) map[string]string {
 	}
 }
 
-func (c *gradingCopy) policy(denied []string, readable workspace.Readable, keepProject bool) sandbox.Policy {
+// access is what a launch may write of the project.
+type access int
+
+const (
+	writesAll   access = iota
+	keepsChecks        // neither the checks nor what Cargo obeys
+	writesNothing
+)
+
+func (c *gradingCopy) policy(denied []string, readable workspace.Readable, project access) sandbox.Policy {
 	p := sandbox.Policy{DenyRead: denied}
 	for _, f := range []string{"project", "home", "cargo-home", "tmp", "target"} {
 		p.AllowWrite = append(p.AllowWrite, c.path(f))
 	}
 	p.AllowRead = append(append(p.AllowRead, p.AllowWrite...), c.path("fixtures"), c.path("bin"))
-	if keepProject {
+	p.AllowRead = append(p.AllowRead, readable.Paths()...)
+	switch project {
+	case keepsChecks:
+		for _, f := range kept {
+			p.DenyWrite = append(p.DenyWrite, c.path("project", f))
+		}
+	case writesNothing:
 		p.AllowWrite = p.AllowWrite[1:]
 	}
-	p.AllowRead = append(p.AllowRead, readable.Paths()...)
 	return p
 }
+
+// kept are the checks' folder, and what Cargo obeys of a project. All are there when a check is compiled.
+var kept = []string{"tests", ".cargo", "Cargo.toml"}

@@ -154,13 +154,18 @@ func TestGradingCopy(t *testing.T) {
 	}
 }
 
-// While a check is compiled beside a build script of the submission's, the project is read-only.
+// While a check is compiled, neither it nor what Cargo obeys can be written; where the submission may bring
+// a build script, nothing of the project can.
 func TestGradingPolicy(t *testing.T) {
 	c := &gradingCopy{dir: "/copy"}
 	outside := []string{"/copy/home", "/copy/cargo-home", "/copy/tmp", "/copy/target"}
-	for keep, want := range map[bool][]string{false: append([]string{"/copy/project"}, outside...), true: outside} {
-		p := c.policy([]string{"/denied"}, workspace.Readable{}, keep)
-		assert.Equal(t, want, p.AllowWrite, "keepProject %t", keep)
+	all := append([]string{"/copy/project"}, outside...)
+	for project, want := range map[access]struct{ write, deny []string }{
+		writesAll: {all, nil}, keepsChecks: {all, []string{"/copy/project/tests", "/copy/project/.cargo", "/copy/project/Cargo.toml"}}, writesNothing: {outside, nil},
+	} {
+		p := c.policy([]string{"/denied"}, workspace.Readable{}, project)
+		assert.Equal(t, want.write, p.AllowWrite, project)
+		assert.Equal(t, want.deny, p.DenyWrite, project)
 		assert.Equal(t, []string{"/denied"}, p.DenyRead)
 		assert.Subset(t, p.AllowRead, append([]string{"/copy/project", "/copy/fixtures", "/copy/bin"}, outside...))
 	}
@@ -186,17 +191,4 @@ func TestAddCheck(t *testing.T) {
 			assert.NoDirExists(t, c.path("project/tests/c"))
 		})
 	}
-}
-
-// While a check of a task with editable build files is compiled, the submission's build script may not
-// write the project; at all other times it may.
-func TestPolicyKeepsTheProject(t *testing.T) {
-	c := &gradingCopy{dir: "/copy"}
-	open, kept := c.policy(nil, workspace.Readable{}, false), c.policy(nil, workspace.Readable{}, true)
-	project := c.path("project")
-	assert.Contains(t, open.AllowWrite, project)
-	assert.NotContains(t, kept.AllowWrite, project)
-	assert.Contains(t, kept.AllowRead, project)
-	assert.Subset(t, open.AllowWrite, kept.AllowWrite)
-	assert.Len(t, kept.AllowWrite, len(open.AllowWrite)-1)
 }

@@ -2,7 +2,9 @@ package grade
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -37,9 +39,13 @@ func (g *grading) hidden(ctx context.Context, check task.Check) (result.Verdict,
 	g.announce(name)
 	ctx, cancel := g.deadline(ctx)
 	defer cancel()
-	// A build script of the submission's may not change the check, or what the next launch obeys. One of
-	// the author's may write where it likes.
-	v, err := g.launch(ctx, c, launch{step: name, files: name + "-build", compiles: true, keepProject: g.Task.EditableBuild, args: []string{"test", "--offline", "--no-run", "--test", check.Name}})
+	// Nothing of the submission's may change the check, or what the next launch obeys: not its build
+	// script, nor a macro's code, nor what the author's build script takes in. That script may write elsewhere.
+	project := keepsChecks
+	if g.Task.EditableBuild {
+		project = writesNothing
+	}
+	v, err := g.launch(ctx, c, launch{step: name, files: name + "-build", compiles: true, project: project, args: []string{"test", "--offline", "--no-run", "--test", check.Name}})
 	if err != nil || v != result.Pass {
 		return v, err
 	}
@@ -59,6 +65,10 @@ func (c *gradingCopy) addCheck(name, source string) (string, error) {
 		}
 	}
 	if err := os.MkdirAll(tests, 0o755); err != nil {
+		return "", err
+	}
+	// So that nobody else makes it.
+	if err := os.Mkdir(c.path("project", ".cargo"), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
 	// tests/NAME/main.rs would be a second target of the same name.

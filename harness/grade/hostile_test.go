@@ -267,6 +267,16 @@ fn main() {
 }
 `
 
+// forger is a test program that takes in the check's text as it is compiled, and prints its token.
+const forger = `fn main() {
+    let halves: Vec<Vec<u8>> = include_str!("../tests/value_is_two.rs").split("black_box([").skip(1).map(|p| p.split(']').next().unwrap().split(", ").map(|n| n.trim_end_matches("u8").parse().unwrap()).collect()).collect();
+    let mut given = [0u8; 64];
+    std::io::Read::read_exact(&mut std::io::stdin(), &mut given).unwrap();
+    let token: String = halves[1].iter().zip(&given[32..]).map(|(a, b)| format!("{:02x}", a ^ b)).collect();
+    println!("running 1 test\n{token}\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out");
+}
+`
+
 // With editable_build the submission brings what Cargo runs and obeys. What would decide which
 // program a check is, or runs in, is refused; the rest is listed, and cannot reach another step.
 func TestHostileBuildFiles(t *testing.T) {
@@ -285,6 +295,9 @@ func TestHostileBuildFiles(t *testing.T) {
 		"a wrapper of the compiler":      {map[string]string{".cargo/config": "build.rustc-wrapper = \"./wrap\"\n"}, fail, skipped, "build.rustc-wrapper", ".cargo/config"},
 		"another compiler":               {map[string]string{".cargo/config.toml": "[build]\nrustc = \"./rustc\"\n"}, fail, skipped, "build.rustc", ".cargo/config.toml"},
 		"the check's target redirected":  {map[string]string{"Cargo.toml": manifest + "\n[[test]]\nname = \"value-is_two\"\npath = \"src/forged.rs\"\nharness = false\n", "src/forged.rs": "fn main() {}"}, fail, skipped, "declares the test target", "Cargo.toml"},
+		"redirected in one line":         {map[string]string{"Cargo.toml": "test = [{ name = \"value_is_two\", path = \"src/forged.rs\", harness = false }]\n" + manifest, "src/forged.rs": forger}, fail, skipped, "declares the test target", "Cargo.toml"},
+		"another package's target":       {map[string]string{"Cargo.toml": manifest + "\n[workspace]\nmembers = [\"own\"]\ndefault-members = [\"own\"]\n", "own/src/lib.rs": "", "own/src/forged.rs": strings.Replace(forger, "../tests", "../../tests", 1), "own/Cargo.toml": "[package]\nname = \"own\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[[test]]\nname = \"value_is_two\"\npath = \"src/forged.rs\"\nharness = false\n"}, fail, skipped, "default-members", "Cargo.toml"},
+		"a runner in a large file":       {map[string]string{".cargo/config.toml": "target.'cfg(unix)'.runner = [\"/bin/true\"]\n#" + strings.Repeat("x", maxBuildFile) + "\n"}, fail, skipped, "cannot tell what", ".cargo/config.toml"},
 		"no tests found by themselves":   {map[string]string{"src/lib.rs": goodLib, "Cargo.toml": strings.Replace(manifest, "edition", "autotests = false\nedition", 1)}, pass, fail, "exit code 101", "Cargo.toml"},
 		"an environment variable":        {map[string]string{"src/lib.rs": wrong, ".cargo/config.toml": "[env]\nRUST_TEST_THREADS = \"1\"\n"}, pass, fail, "exit code 101", ".cargo/config.toml"},
 		"a library for every program":    {map[string]string{".cargo/config.toml": "[env]\nLD_PRELOAD = \"./own.so\"\n"}, fail, skipped, "env.LD_PRELOAD", ".cargo/config.toml"},
@@ -322,4 +335,41 @@ func TestHostileBuildFiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A procedural macro of the author's whose code the submission may change runs while a check is compiled.
+// It cannot change the check, nor what the next launch obeys; that it is one is listed.
+func TestHostileMacro(t *testing.T) {
+	t.Parallel()
+	in := hostile(t, map[string]string{
+		"src/lib.rs": "macros::value!();\n",
+		"macros/src/lib.rs": `#[proc_macro]
+pub fn value(_: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    for entry in std::fs::read_dir("tests").into_iter().flatten() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let _ = std::fs::write(&path, text.replace("assert_eq!(tiny::value(), 2)", ""));
+    }
+    let _ = std::fs::rename("tests", "src/tests");
+    let _ = std::fs::create_dir(".cargo");
+    let _ = std::fs::write(".cargo/config.toml", "[target.'cfg(unix)']\nrunner = \"/bin/true\"\n");
+    let _ = std::fs::write("src/seen", "the author's build script may write where it likes but there");
+    let wrote = std::path::Path::new("src/seen").exists();
+    format!("pub fn value() -> i32 {{ 3 }} pub fn wrote() -> bool {{ {wrote} }}").parse().unwrap()
+}
+`}, map[string]string{"value_is_two": valueCheck, "zz_wrote": "#[test]\nfn check() {\n    assert!(tiny::wrote());\n}\n"})
+	write(t, in.Task.Starter, map[string]string{
+		"Cargo.toml":        starterFiles()["Cargo.toml"] + "macros = { path = \"macros\" }\n",
+		"macros/Cargo.toml": "[package]\nname = \"macros\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\nproc-macro = true\n",
+	})
+	in.Task.Editable = []string{"src", "macros/src"}
+	got := Code(t.Context(), in)
+	require.Empty(t, got.InfrastructureError)
+	log, _ := os.ReadFile(filepath.Join(in.Out, "build.stderr"))
+	require.Equal(t, result.Pass, got.Build, "%s", log)
+	assert.Equal(t, result.Fail, got.Hidden["value_is_two"])
+	assert.Contains(t, got.Reasons["hidden-value_is_two"], "exit code 101")
+	log, _ = os.ReadFile(filepath.Join(in.Out, "hidden-zz_wrote.stdout"))
+	assert.Equal(t, result.Pass, got.Hidden["zz_wrote"], "%v %s", got.Reasons, log)
+	assert.Contains(t, strings.Join(got.Suspicious, "\n"), "runs while it is compiled")
 }

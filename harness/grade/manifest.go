@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,32 +18,67 @@ import (
 
 // steers names the first thing in the build files of a submission that would decide what the grader
 // runs in place of a hidden check, or with which program: "" when there is none. Only a task with
-// editable_build lets a submission bring such files. What Cargo cannot read is left for Cargo to say.
+// editable_build lets a submission bring such files. One that cannot be read here is refused: Cargo may
+// read it all the same.
 func (g *grading) steers(project string) string {
 	if !g.Task.EditableBuild {
 		return ""
 	}
-	if manifest, ok := readTOML(project, "Cargo.toml"); ok {
-		targets, _ := manifest["test"].([]map[string]any)
-		for _, target := range targets {
-			name, _ := target["name"].(string)
-			for _, check := range g.Task.Checks {
-				if sameCrate(name, check.Name) {
-					return fmt.Sprintf("the submission's Cargo.toml declares the test target %.80q, which is a hidden check's", name)
-				}
+	manifest, problem := readTOML(project, "Cargo.toml")
+	if problem != "" {
+		return problem
+	}
+	for _, name := range testTargets(manifest) {
+		for _, check := range g.Task.Checks {
+			if sameCrate(name, check.Name) {
+				return fmt.Sprintf("the submission's Cargo.toml declares the test target %.80q, which is a hidden check's", name)
 			}
 		}
 	}
+	// Cargo would look for the check in another package than the one it lies in.
+	if own, _ := readTOML(g.Task.Starter, "Cargo.toml"); manifest != nil && !reflect.DeepEqual(defaultMembers(manifest), defaultMembers(own)) {
+		return "the submission's Cargo.toml changes the workspace's default-members, which decide what the grader runs"
+	}
 	for _, file := range []string{".cargo/config.toml", ".cargo/config"} {
-		config, ok := readTOML(project, file)
-		if !ok {
-			continue
+		config, problem := readTOML(project, file)
+		if problem != "" {
+			return problem
 		}
 		if key := findKey("", config, decides); key != "" {
 			return fmt.Sprintf("the submission's %s sets %.80q, which decides what the grader runs", file, key)
 		}
 	}
 	return ""
+}
+
+// testTargets are the names of a manifest's test targets, in whatever form of array.
+func testTargets(manifest map[string]any) []string {
+	var names []string
+	add := func(target map[string]any) {
+		name, _ := target["name"].(string)
+		names = append(names, name)
+	}
+	switch targets := manifest["test"].(type) {
+	case []map[string]any:
+		for _, target := range targets {
+			add(target)
+		}
+	case []any: // test = [{ … }]
+		for _, target := range targets {
+			if table, ok := target.(map[string]any); ok {
+				add(table)
+			}
+		}
+	}
+	return names
+}
+
+func defaultMembers(manifest map[string]any) any {
+	workspace, _ := manifest["workspace"].(map[string]any)
+	if _, ok := manifest["package"].(map[string]any); !ok && workspace != nil {
+		return "all, since there is no package"
+	}
+	return workspace["default-members"]
 }
 
 // decides are the keys of Cargo's configuration that name a program to compile or run with, what it is
@@ -133,14 +169,21 @@ func findKey(prefix string, table map[string]any, matches func(key string, value
 // maxBuildFile caps a build file that is looked into, in bytes.
 const maxBuildFile = 1 << 20
 
-// readTOML reads a file of the submission; ok is false when it is not there or is no TOML.
-func readTOML(project, rel string) (table map[string]any, ok bool) {
+// readTOML reads a build file; nil when it is not there. problem says why it cannot be read.
+func readTOML(project, rel string) (table map[string]any, problem string) {
 	data, cut, err := treecopy.ReadFile(project, rel, maxBuildFile)
-	if err != nil || cut {
-		return nil, false
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ""
+	case cut:
+		err = fmt.Errorf("it holds more than %d bytes", maxBuildFile)
+	case err == nil:
+		_, err = toml.Decode(string(data), &table)
 	}
-	_, err = toml.Decode(string(data), &table)
-	return table, err == nil
+	if err != nil {
+		return nil, fmt.Sprintf("the grader cannot tell what the submission's %s decides: %.200q", rel, err)
+	}
+	return table, ""
 }
 
 // sameCrate reports whether Cargo takes two target names for one.
