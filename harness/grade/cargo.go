@@ -26,6 +26,9 @@ func oneTest(stdout []byte, token string) error {
 		}
 		if m := runningLine.FindSubmatch(line); m != nil {
 			runs++
+			if string(m[1]) == "0" {
+				return errors.New("0 tests ran, not one: Cargo compiled the check anew, when its source was gone; a build script that runs at each start makes it do so")
+			}
 			if string(m[1]) != "1" {
 				return fmt.Errorf("%.20s tests ran, not one", m[1])
 			}

@@ -192,3 +192,13 @@ func TestAddCheck(t *testing.T) {
 		})
 	}
 }
+
+func TestRustsOwn(t *testing.T) {
+	for file, want := range map[string]string{
+		"debug/deps/libstd-0a.rlib": "std", "x86_64-unknown-linux-gnu/debug/deps/libtest-0a.rmeta": "test", "release/deps/libcore-1.so": "core",
+		"debug/deps/libtests-0a.rlib": "", "debug/deps/test-0a": "", "debug/build/libstd-0a": "", "debug/deps/libstd_like-0a.rlib": "",
+	} {
+		c := &gradingCopy{dir: write(t, t.TempDir(), map[string]string{"target/" + file: ""})}
+		assert.Equal(t, want, c.rustsOwn(), file)
+	}
+}

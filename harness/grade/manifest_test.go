@@ -1,6 +1,7 @@
 package grade
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -45,5 +46,49 @@ func TestSteeringConfiguration(t *testing.T) {
 			g.Task.EditableBuild = false
 			assert.Empty(t, g.steers(dir), "not the submission's")
 		}
+	}
+}
+
+// What the grader cannot read is refused, since Cargo may read it; what is not there decides nothing.
+func TestUnreadableBuildFiles(t *testing.T) {
+	for name, tt := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"none":                           {nil, ""},
+		"plain":                          {map[string]string{"Cargo.toml": "[package]\nname = \"x\"\n", ".cargo/config.toml": ""}, ""},
+		"configuration too large":        {map[string]string{".cargo/config": "#" + strings.Repeat("x", maxBuildFile)}, "cannot tell what the submission's .cargo/config decides: \"it holds more than"},
+		"configuration that is no TOML":  {map[string]string{".cargo/config.toml": "a = 1\rb = 2"}, "cannot tell what the submission's .cargo/config.toml decides"},
+		"configuration that is a folder": {map[string]string{".cargo/config.toml/x": ""}, "cannot tell what the submission's .cargo/config.toml decides"},
+		"manifest too large":             {map[string]string{"Cargo.toml": "#" + strings.Repeat("x", maxBuildFile)}, "cannot tell what the submission's Cargo.toml decides"},
+		"manifest that is no TOML":       {map[string]string{"Cargo.toml": "a ="}, "cannot tell what the submission's Cargo.toml decides"},
+		"tests in line":                  {map[string]string{"Cargo.toml": "test = [{ name = \"a\" }, { name = \"my-check\" }]\n[package]\nname = \"x\""}, `declares the test target "my-check"`},
+		"another test in line":           {map[string]string{"Cargo.toml": "test = [{ name = \"a\" }]\n[package]\nname = \"x\""}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := &grading{Input: Input{Task: &task.Task{EditableBuild: true, Starter: t.TempDir(), Checks: []task.Check{{Name: "my_check"}}}}}
+			got := g.steers(write(t, t.TempDir(), tt.files))
+			if tt.want == "" {
+				assert.Empty(t, got)
+			} else {
+				assert.Contains(t, got, tt.want)
+			}
+		})
+	}
+}
+
+// The workspace's default packages stay the starter's: among them Cargo looks for the check.
+func TestDefaultMembers(t *testing.T) {
+	const plain, workspace, chosen, virtual = "[package]\nname = \"x\"\n", "[package]\nname = \"x\"\n[workspace]\nmembers = [\"a\"]\n", "[package]\nname = \"x\"\n[workspace]\ndefault-members = [\"a\"]\n", "[workspace]\nmembers = [\"a\"]\n"
+	for _, tt := range []struct {
+		starter, submission string
+		refused             bool
+	}{
+		{plain, plain, false}, {plain, workspace, false}, {workspace, plain, false}, {chosen, chosen, false},
+		{plain, chosen, true}, {workspace, chosen, true}, {chosen, workspace, true}, {plain, virtual, true},
+	} {
+		g := &grading{Input: Input{Task: &task.Task{EditableBuild: true, Starter: write(t, t.TempDir(), map[string]string{"Cargo.toml": tt.starter})}}}
+		got := g.steers(write(t, t.TempDir(), map[string]string{"Cargo.toml": tt.submission}))
+		assert.Equal(t, tt.refused, strings.Contains(got, "default-members"), "%q then %q: %s", tt.starter, tt.submission, got)
 	}
 }

@@ -101,7 +101,10 @@ func TestOddities(t *testing.T) {
 		"chooses a section of the program":   {"#[link_section = \".x\"]", "#[unsafe(link_section = \".init_array\")]", "#[ctor]", "#[ctor::ctor]"},
 		"holds assembly":                     {"asm!(\"\")", "core::arch::global_asm !(\"\")", "use core::arch::asm as a;"},
 		"calls what is not Rust":             {"libc::fork()", "extern \"C\" {", "unsafe extern {", "extern r#\"C\"# {", "extern\n\"C\" { fn fork() -> i32; }", "nix::unistd::fork()"},
-		"looks at the running program":       {"std::env::args_os()", "env :: args ()", "use std::env::{args as a};", "use std::env::*;", "env/* x */::args", "std::env::current_exe()", "\"/proc/self/exe\""},
+		"looks at the running program":       {"std::env::args_os()", "env :: args ()", "use std::env::{args as a};", "use std::env::*;", "env/* x */::args", "std::env::current_exe()", "\"/proc/self/exe\"", "Path::new(\"/proc\").join(\"self\")", "root.join(\"proc\")", "\"/dev/fd/0\"", "\"self/mem\""},
+		"holds unsafe code":                  {"unsafe { *p }", "unsafe\n{", "unsafe impl Send for X {}", "unsafe fn f()", "#[unsafe(no_mangle)]"},
+		"handles all memory of the program":  {"#[global_allocator]", "impl std::alloc::GlobalAlloc for A"},
+		"runs while it is compiled":          {"extern crate proc_macro;", "#[proc_macro]", "#[proc_macro_derive(A)]", "use proc_macro2::TokenStream;"},
 		"starts or ends processes": {"Command::new(\"x\")", "<Command>::new(\"x\")", "<std::process::Command>::new", "std :: process :: Command", "use std::process as p;", "use std::{env, process};",
 			"Command:: // x\nnew", "use std::os::unix::process::CommandExt;", ".exec()", "execve(", "posix_spawn(", "vfork()", "process::\n\nCommand"},
 		"takes in code from another file":                {"include!(\"table.txt\");", "include ! [\"t\"]", "use std::include as i;", "core::include!(\"t\")", "#[path = \"part.rs\"] mod part;"},
@@ -119,7 +122,7 @@ func TestOddities(t *testing.T) {
 	}
 	for _, text := range []string{
 		"include_str!(\"table.txt\")", "let process = commands.execute(args);", "struct Command { args: Vec<String> }",
-		"pub(crate) extern crate alloc;", "std::fs::read(path)?; // what to include in it", "fn included(path: &str) -> bool { path == \"x\" }", "let x = a.clone();", "format!(\"tmp-{}\", std::process::id())",
+		"pub(crate) extern crate alloc;", "std::fs::read(path)?; // what to include in it", "fn included(path: &str) -> bool { path == \"x\" }", "let x = a.clone();", "#![forbid(unsafe_code)]", "let process_dir = processor(\"process\");", "// this is unsafe to say", "format!(\"tmp-{}\", std::process::id())",
 	} {
 		assert.Empty(t, findOddities([]byte(text)), text)
 	}

@@ -143,6 +143,9 @@ func (l *loader) starter(dir string, f *folder, s *spec) {
 			}
 		}
 	}
+	if !s.editableBuild {
+		l.compileTime(dir+"/starter", f, s)
+	}
 }
 
 // manifest checks the starter's Cargo.toml for what would defeat the grading.
@@ -156,7 +159,6 @@ func (l *loader) manifest(dir string, s *spec) {
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	var m struct {
 		Package struct {
-			Build     any   `toml:"build"`
 			Autotests *bool `toml:"autotests"`
 		} `toml:"package"`
 	}
@@ -176,13 +178,6 @@ func (l *loader) manifest(dir string, s *spec) {
 	}
 	if m.Package.Autotests != nil && !*m.Package.Autotests {
 		l.add(file, line("autotests"), "autotests = false keeps Cargo from finding the hidden checks", "remove it")
-	}
-	if build, ok := m.Package.Build.(string); ok && !s.editableBuild {
-		for _, it := range s.editable {
-			if within(path.Clean(build), it.text) {
-				l.add(file, line("build"), fmt.Sprintf("the build script %q is editable, and steers the build that grades the work", build), "move it, or set editable_build = true in task.toml")
-			}
-		}
 	}
 }
 
