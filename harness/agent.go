@@ -169,7 +169,7 @@ func (t *trial) launch(argv []string) sandbox.Launch {
 		Argv: argv, Env: env, Proxy: true, Dir: t.space.Path("project"), Home: t.space.Path("home"),
 		Policy:     t.Batch.space.TrialPolicy(t.space, t.denied, t.readable, t.hosts...),
 		PolicyFile: t.space.Path("srt.json"), StartFile: t.space.Path("bin", "start"),
-		MaxOutput: t.run.engine.opts.MaxOutput, Quota: t.run.engine.opts.quota(),
+		MaxOutput: t.run.engine.opts.MaxOutput, Quota: t.run.engine.opts.quota(), SealedStdout: true,
 	}
 }
 

@@ -54,7 +54,7 @@ func (s Bare) Run(ctx context.Context, l Launch) (Ended, error) {
 	mark := &markWriter{mark: []byte(nonce + "\n"), next: budget.writer(l.Stderr)}
 	res, err := proc.Run(ctx, proc.Command{
 		Argv: append([]string{"/bin/sh", "-c", `echo "$0" >&2; exec "$@"`, nonce}, withoutShells(l)...), Env: env, Dir: l.Dir, Stdin: l.Stdin,
-		Stdout: budget.writer(l.Stdout), Stderr: mark, Bwrap: s.Bwrap, MaxProcesses: l.Quota.processes(), MaxMemory: l.Quota.memory(),
+		Stdout: budget.writer(l.Stdout), Stderr: mark, SealedStdout: l.SealedStdout, Bwrap: s.Bwrap, MaxProcesses: l.Quota.processes(), MaxMemory: l.Quota.memory(),
 	})
 	mark.flush()
 	if err != nil {

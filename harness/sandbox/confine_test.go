@@ -29,6 +29,10 @@ func TestSystemCallsThatAreRefused(t *testing.T) {
 		{"io_uring_setup", unix.SYS_IO_URING_SETUP, []int{0, 0}, unix.ENOSYS},
 		{"io_uring_enter", unix.SYS_IO_URING_ENTER, []int{bad, 0, 0, 0, 0, 0}, unix.ENOSYS},
 		{"io_uring_register", unix.SYS_IO_URING_REGISTER, []int{bad, 0, 0, 0}, unix.ENOSYS},
+		{"ptrace", unix.SYS_PTRACE, []int{bad, bad, 0, 0}, unix.EPERM},
+		{"process_vm_readv", unix.SYS_PROCESS_VM_READV, []int{bad, 0, 0, 0, 0, bad}, unix.EPERM},
+		{"process_vm_writev", unix.SYS_PROCESS_VM_WRITEV, []int{bad, 0, 0, 0, 0, bad}, unix.EPERM},
+		{"pidfd_getfd", unix.SYS_PIDFD_GETFD, []int{bad, 0, 0}, unix.EPERM},
 		{"setns", unix.SYS_SETNS, []int{bad, 0}, unix.EPERM},
 		// A namespace flag together with one that contradicts it.
 		{"clone", unix.SYS_CLONE, []int{unix.CLONE_NEWUSER | unix.CLONE_FS, 0, 0, 0, 0}, unix.EPERM},

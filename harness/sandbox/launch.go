@@ -54,6 +54,8 @@ type Launch struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
+	// SealedStdout says that stdout is evidence: nothing in the sandbox can open the program's end of it.
+	SealedStdout bool
 	// MaxOutput caps stdout and stderr together, in bytes; 0 means DefaultMaxOutput.
 	MaxOutput int64
 	// Quota bounds what the launch may leave in the folders its policy lets it write, and what it may
@@ -161,7 +163,7 @@ func (rt Runtime) attempt(parent context.Context, l Launch, nonce string, env []
 		// sh reads the script, so a script written a moment ago can never be "text file busy".
 		Argv: []string{rt.Node, rt.SRT, "--settings", l.PolicyFile, "/bin/sh", l.StartFile},
 		Env:  env, Dir: l.Dir, Stdin: l.Stdin,
-		Stdout: budget.writer(l.Stdout), Stderr: mark,
+		Stdout: budget.writer(l.Stdout), Stderr: mark, SealedStdout: l.SealedStdout,
 		Bwrap: rt.Bwrap, PrivateTmp: rt.PrivateTmp, MaxProcesses: l.Quota.processes(), MaxMemory: l.Quota.memory(),
 	})
 	if err != nil {

@@ -61,6 +61,8 @@ func Confinement() ([]byte, error) {
 	}
 	refuse(unix.EPERM, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK,
 		unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, openTreeAttr, unix.SYS_MOUNT_SETATTR, unix.SYS_SETNS)
+	// The client's output and memory are not its children's to reach into: what it prints is evidence.
+	refuse(unix.EPERM, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD)
 	refuse(unix.ENOSYS, unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER)
 	for _, call := range []struct{ nr, flags uint32 }{
 		{unix.SYS_CLONE, newNamespaces},                        // its lowest byte is a signal

@@ -21,6 +21,9 @@ type Command struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
+	// SealedStdout makes standard output a socket in place of a pipe. A pipe can be opened again, by anyone of the
+	// same user, as /proc/PID/fd/1, and written into; a socket cannot (ENXIO). Source: proc(5), unix(7).
+	SealedStdout bool
 
 	// Bwrap is bubblewrap's path. Required on Linux.
 	Bwrap string

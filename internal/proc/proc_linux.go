@@ -76,6 +76,14 @@ func run(parent context.Context, c Command) (Result, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = c.Env, c.Dir
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
+	var sealed *sealedOutput
+	if c.SealedStdout && c.Stdout != nil {
+		if sealed, err = newSealedOutput(); err != nil {
+			return Result{}, err
+		}
+		defer sealed.close()
+		cmd.Stdout = sealed.theirs
+	}
 	cmd.ExtraFiles = []*os.File{infoW, filter}
 	cmd.WaitDelay = pipeGrace
 	// A process group of its own keeps a terminal's Ctrl-C with the runner, which ends the tree in order.
@@ -86,6 +94,9 @@ func run(parent context.Context, c Command) (Result, error) {
 		return Result{}, fmt.Errorf("proc: start %s: %w", filepath.Base(argv[0]), err)
 	}
 	infoW.Close()
+	if sealed != nil {
+		sealed.copyTo(c.Stdout)
+	}
 	nsCh := make(chan namespace, 1)
 	go func() {
 		ns := readNamespace(infoR)
@@ -94,7 +105,15 @@ func run(parent context.Context, c Command) (Result, error) {
 	}()
 
 	waited := make(chan error, 1)
-	go func() { waited <- cmd.Wait() }()
+	go func() {
+		err := cmd.Wait()
+		if sealed != nil {
+			if copyErr := sealed.wait(); err == nil || errors.Is(err, exec.ErrWaitDelay) {
+				err = copyErr
+			}
+		}
+		waited <- err
+	}()
 
 	var res Result
 	var waitErr error
@@ -132,7 +151,7 @@ func run(parent context.Context, c Command) (Result, error) {
 // hence of everything in it. A frozen monitor is thawed; gone is false when it does not die at all.
 func kill(pid int, waited <-chan error) (waitErr error, gone bool) {
 	// The pipes get their grace after the monitor's end, too.
-	giveUp := time.After(reapGrace + pipeGrace)
+	giveUp := time.After(reapGrace + 2*pipeGrace)
 	for {
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 		select {

@@ -53,6 +53,42 @@ func TestRunPassesExitCodeAndOutput(t *testing.T) {
 	assert.Empty(t, res.Survivors)
 }
 
+// What a command prints cannot be added to by what it starts: its output, when sealed, opens for nobody.
+func TestSealedStdout(t *testing.T) {
+	for sealed, want := range map[bool]string{false: "own 1\nforged\nown 2\n", true: "own 1\nown 2\n"} {
+		var out, errOut bytes.Buffer
+		res, err := proc.Run(t.Context(), proc.Command{
+			Argv:   []string{"/bin/sh", "-c", `echo own 1; sh -c "echo forged >/proc/$$/fd/1"; echo own 2; exit 3`},
+			Stdout: &out, Stderr: &errOut, SealedStdout: sealed, Bwrap: bwrap(t),
+		})
+		require.NoError(t, err)
+		assert.Equal(t, 3, res.ExitCode)
+		assert.Equal(t, want, out.String(), errOut.String())
+	}
+	t.Run("large, and a writer left behind", func(t *testing.T) {
+		var out bytes.Buffer
+		res, err := proc.Run(t.Context(), proc.Command{
+			Argv: []string{"/bin/sh", "-c", `head -c 3000000 /dev/zero; setsid sleep 600 & exit 0`}, Stdout: &out, SealedStdout: true, Bwrap: bwrap(t),
+		})
+		require.NoError(t, err)
+		assert.Zero(t, res.ExitCode)
+		assert.Equal(t, 3000000, out.Len())
+	})
+	t.Run("a writer that takes no more", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		full := errors.New("full")
+		res, err := proc.Run(ctx, proc.Command{
+			Argv: []string{"/bin/sh", "-c", "yes"}, Stdout: refusing{func() { cancel(full) }}, SealedStdout: true, Bwrap: bwrap(t),
+		})
+		require.NoError(t, err)
+		assert.ErrorIs(t, res.Cause, full)
+	})
+}
+
+type refusing struct{ told func() }
+
+func (r refusing) Write([]byte) (int, error) { r.told(); return 0, errors.New("no more") }
+
 func TestNothingOutlivesTheTree(t *testing.T) {
 	deadline := errors.New("deadline")
 	cases := []struct {
