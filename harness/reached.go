@@ -51,6 +51,7 @@ func (t *trial) excludeIfReached() error {
 	for _, turn := range t.transcript.Turns {
 		for _, call := range turn.ToolCalls {
 			addWritten(written, call.Input)
+			addWritten(written, call.Session)
 			if call.Status == transcript.StatusDenied || call.Status == transcript.StatusRejected {
 				continue // never ran
 			}
@@ -83,6 +84,13 @@ func addWritten(lines map[string]bool, input json.RawMessage) {
 	eachString(v, func(s string) {
 		for line := range strings.SplitSeq(s, "\n") {
 			lines[strings.TrimSpace(line)] = true
+			// A patch puts a plus before what it adds; a command may write a line's end as \n.
+			if added, ok := strings.CutPrefix(line, "+"); ok {
+				lines[strings.TrimSpace(added)] = true
+			}
+			for part := range strings.SplitSeq(line, `\n`) {
+				lines[strings.TrimSpace(part)] = true
+			}
 		}
 	})
 }

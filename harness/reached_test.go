@@ -118,3 +118,44 @@ func TestReachedThenWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestWrittenInAnySpelling: what the agent wrote is its own however its client spells it: as a patch, within
+// a command, or in the session file alone, where the stream tells of an edit without its text.
+func TestWrittenInAnySpelling(t *testing.T) {
+	tk, err := task.Load("..", "store-durability")
+	require.NoError(t, err)
+	skill, err := os.ReadFile("../plugins/store-guide/skills/fixture-store/SKILL.md")
+	require.NoError(t, err)
+	object := func(key, text string) json.RawMessage {
+		b, err := json.Marshal(map[string]string{key: text})
+		require.NoError(t, err)
+		return b
+	}
+	patch := "*** Begin Patch\n*** Add File: src/mine.rs\n+" + strings.ReplaceAll(string(skill), "\n", "\n+") + "\n*** End Patch"
+	named := json.RawMessage(`{"changes":[{"path":"src/mine.rs","kind":"add"}]}`)
+	for name, c := range map[string]struct {
+		write transcript.ToolCall
+		own   bool
+	}{
+		"a patch":                {transcript.ToolCall{Input: object("input", patch)}, true},
+		"a patch in a command":   {transcript.ToolCall{Input: object("command", "apply_patch <<'EOF'\n"+patch+"\nEOF")}, true},
+		"escaped in a command":   {transcript.ToolCall{Input: object("command", "printf '"+strings.ReplaceAll(string(skill), "\n", `\n`)+"' >src/mine.rs")}, true},
+		"in the session file":    {transcript.ToolCall{Input: named, Session: object("input", patch)}, true},
+		"only named (a control)": {transcript.ToolCall{Input: named}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			confs, err := plan.Lookup(plan.WithoutSymposium)
+			require.NoError(t, err)
+			c.write.ID, c.write.Name, c.write.Status = "w", "write", transcript.StatusOK
+			tr := &trial{
+				Batch: &Batch{Task: tk, run: &Run{engine: &Engine{opts: Options{Evals: ".."}}}},
+				plan:  plan.Trial{Configuration: confs[0]}, rec: &result.Trial{},
+				transcript: &transcript.Transcript{Turns: []transcript.Turn{{ToolCalls: []transcript.ToolCall{
+					c.write, {ID: "r", Name: "shell", Input: object("command", "cat src/mine.rs"), Output: string(skill), Status: transcript.StatusOK},
+				}}}},
+			}
+			require.NoError(t, tr.excludeIfReached())
+			assert.Equal(t, c.own, tr.rec.Excluded == nil)
+		})
+	}
+}

@@ -175,3 +175,20 @@ func TestCodexUsage(t *testing.T) {
 	assert.Equal(t, "messages", tr.Usage.Source)
 	assert.Empty(t, counts(decodeText(t, Codex{}, stream(codexStart), stream(codexMeta)).Usage), "unknown, not 0")
 }
+
+// TestCodexPatchText: the stream tells of a patch by its files alone; what it wrote stands in the rollout.
+func TestCodexPatchText(t *testing.T) {
+	tr := decodeCapture(t, Codex{}, "patch")
+	found := false
+	for _, turn := range tr.Turns {
+		for _, call := range turn.ToolCalls {
+			if call.Name != "file_change" {
+				continue
+			}
+			found = true
+			assert.NotContains(t, string(call.Input), "self.store.rotate()")
+			assert.Contains(t, string(call.Session), "+        self.store.rotate()")
+		}
+	}
+	assert.True(t, found)
+}

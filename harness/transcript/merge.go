@@ -92,6 +92,9 @@ func (b *Builder) pay(n int) bool {
 
 // complete gives a call without a result the one another record has.
 func (b *Builder) complete(here, there *ToolCall) {
+	if here.Name != there.Name && b.pay(len(there.Input)) {
+		here.Session = there.Input
+	}
 	if here.Status != StatusUnfinished || there.Status == StatusUnfinished || !b.pay(len(there.Output)) {
 		return
 	}

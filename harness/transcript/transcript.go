@@ -113,8 +113,11 @@ type ToolCall struct {
 	Name string `json:"name"`
 	// Input is the arguments as JSON, compact; null when they were too large
 	// to keep. Long strings inside are cut when InputCut is set.
-	Input       json.RawMessage `json:"input"`
-	InputCut    bool            `json:"input_cut,omitempty"`
+	Input    json.RawMessage `json:"input"`
+	InputCut bool            `json:"input_cut,omitempty"`
+	// Session is the input as the session file has it, where it calls the tool by another name: Codex's
+	// stream tells of an edit without its text. It is not written out.
+	Session     json.RawMessage `json:"-"`
 	Output      string          `json:"output"`
 	OutputBytes int64           `json:"output_bytes"` // length before cutting
 	Status      Status          `json:"status"`
