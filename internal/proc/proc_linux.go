@@ -86,8 +86,9 @@ func run(parent context.Context, c Command) (Result, error) {
 	}
 	cmd.ExtraFiles = []*os.File{infoW, filter}
 	cmd.WaitDelay = pipeGrace
-	// A process group of its own keeps a terminal's Ctrl-C with the runner, which ends the tree in order.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// A session of its own keeps a terminal's Ctrl-C with the runner, which ends the tree in order, and the
+	// terminal from the tree, which could push keys into the user's shell through /dev/tty.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 
 	started := time.Now()
 	if err := cmd.Start(); err != nil {
