@@ -17,6 +17,7 @@ import (
 	"github.com/proctor-evals/proctor/harness/result"
 	"github.com/proctor-evals/proctor/harness/symposium"
 	"github.com/proctor-evals/proctor/harness/transcript"
+	"github.com/proctor-evals/proctor/harness/workspace"
 	"github.com/proctor-evals/proctor/internal/treecopy"
 )
 
@@ -166,9 +167,13 @@ func (s snapshot) registeredHooks() []string {
 // audit scans the transcript for what the trial should not have named. In enforced mode it is a
 // second check: a denied attempt is a finding, not an exclusion.
 func (t *trial) audit() {
+	own := []string{t.space.Path("project"), t.space.Path("home"), t.space.Path("fixtures"), t.space.Path("bin"), t.space.Path("cargo-home"), t.space.Path("tmp"), t.space.Path("evidence")}
+	if t.space.HasRegistry { // then its policy lets it read these two
+		own = append(own, t.space.Path("registry"), t.Batch.space.Tools(workspace.Symposium))
+	}
 	report := transcript.Audit(t.transcript, transcript.AuditInput{
 		Cwd: t.space.Path("project"), Home: t.space.Path("home"),
-		RunPaths:        []string{t.space.Path("project"), t.space.Path("home"), t.space.Path("fixtures"), t.space.Path("bin"), t.space.Path("cargo-home"), t.space.Path("tmp"), t.space.Path("evidence")},
+		RunPaths:        own,
 		AllowedPrefixes: []string{t.run.tools.Toolchain.Dir, t.Batch.space.Tools("common"), "/usr", "/bin", "/lib", "/lib64", "/dev/null", "/etc/alternatives"},
 		Baseline:        t.plan.Configuration.Skills != plan.DeliverSymposium,
 	})
