@@ -53,6 +53,10 @@ func readBatch(dir, runDir string) (*batchRecords, error) {
 			problems = append(problems, fmt.Errorf("%s was not finished, and the record of its run %q is not there to say whether it is still going", filepath.Join(dir, name), t.RunID))
 			continue
 		}
+		if what := r.misplaced(name, t); what != "" {
+			problems = append(problems, fmt.Errorf("%s %s: somebody changed the results; nothing is counted until it is as it was", filepath.Join(dir, name), what))
+			continue
+		}
 		if what := t.Contradiction(); what != "" {
 			problems = append(problems, fmt.Errorf("%s %s: somebody changed the record", filepath.Join(dir, name), what))
 			continue
@@ -64,6 +68,31 @@ func readBatch(dir, runDir string) (*batchRecords, error) {
 		problems = append(problems, fmt.Errorf("%s: neither its %s nor its run's %s is there, so nobody knows which trials were planned", dir, result.BenchmarkFile, result.RunFile))
 	}
 	return r, errors.Join(problems...)
+}
+
+// misplaced says where a record is not that of the trial its folder is named after.
+func (r *batchRecords) misplaced(name string, t *result.Trial) string {
+	if r.planned == nil {
+		if of := (plan.Trial{Round: t.Round, Configuration: plan.Configuration{Name: t.Mode}}).Name(); of != name || t.Trial != t.Round {
+			return fmt.Sprintf("holds the record of another trial, %s", of)
+		}
+		return ""
+	}
+	i := slices.IndexFunc(r.planned.Trials, func(p result.PlannedTrial) bool { return p.Name == name })
+	if i < 0 {
+		return fmt.Sprintf("is no trial that its run's %s planned", result.RunFile)
+	}
+	return plannedOtherwise(t, r.planned, i)
+}
+
+// plannedOtherwise says where a record is not that of the i-th planned trial.
+func plannedOtherwise(t *result.Trial, b *result.Batch, i int) string {
+	p := b.Trials[i]
+	c := slices.IndexFunc(b.Configurations, func(c result.Configuration) bool { return c.Name == p.Configuration })
+	if c < 0 {
+		return fmt.Sprintf("is of the configuration %q, which its run's %s does not describe", p.Configuration, result.RunFile)
+	}
+	return t.NotOf(p, b.Configurations[c])
 }
 
 // gone are the trials that finished, by their run's record, and whose own record is not there. They

@@ -180,6 +180,10 @@ func (e *Engine) prepareRegrade(b *keptBatch, what Regrading) (*regradeWork, err
 	if w.hash, err = checksHash(w.task); err != nil {
 		return nil, err
 	}
+	// The task was read before its checks were hashed.
+	if now, err := task.ContentHash(w.task); err != nil || now != w.task.ContentHash {
+		return nil, errors.Join(fmt.Errorf("%s: the files of the task %s changed since they were read: give the command again", b.dir, name), err)
+	}
 	if content != w.task.ContentHash {
 		w.out.Notes = append(w.out.Notes, "the task is not what it was when the trials ran: they are graded with the present checks, starter and fixtures")
 	}
@@ -238,19 +242,25 @@ func (w *regradeWork) refuseMixture() error {
 	if len(w.jobs) == 0 {
 		return nil
 	}
-	var others []*result.Trial
-	var names []string
+	var names, changed []string
 	for _, name := range slices.Sorted(keys(w.trials)) {
 		t := w.trials[name]
 		if slices.ContainsFunc(w.jobs, func(j regradeJob) bool { return j.name == name }) {
 			continue
 		}
 		if hashes := result.ChecksHashes([]*result.Trial{t}); len(hashes) > 0 && hashes[0] != w.hash {
-			others, names = append(others, t), append(names, name)
+			names = append(names, name)
+			if slices.ContainsFunc(w.out.Trials, func(line RegradedTrial) bool { return line.Name == name && line.Refused }) {
+				changed = append(changed, name)
+			}
 		}
 	}
-	if len(others) == 0 {
+	switch {
+	case len(names) == 0:
 		return nil
+	case len(changed) > 0:
+		return fmt.Errorf("%s: the checks have changed, and %s cannot be graded with the new ones, since its submission is no longer what the trial left: verdicts of different checks are never put in one comparison; bring it back, or run the batch anew",
+			w.dir, someOf(changed))
 	}
 	return fmt.Errorf("%s: the checks have changed, and %s would keep the verdict of the old ones beside the new: verdicts of different checks are never put in one comparison; name the whole batch, `proctor grade %s`, to grade all its trials with the present checks",
 		w.dir, someOf(names), w.dir)
@@ -340,6 +350,11 @@ func (w *regradeWork) grade(ctx context.Context, g grader, name string) (bool, e
 	})
 	if ctx.Err() != nil {
 		return false, treecopy.Remove(filepath.Join(dir, folder))
+	}
+	// It was looked at before the first of the batch was graded, which may be hours ago.
+	if t.Submission != nil && t.Submission.SHA256 != "" && !keptAsIs(filepath.Join(dir, "submission"), t.Submission.SHA256) {
+		return false, errors.Join(fmt.Errorf("%s: its submission changed while the batch was graded: its new grading is thrown away", dir),
+			treecopy.Remove(filepath.Join(dir, folder)))
 	}
 	// The hash of a grading is that of the checks it used: one that nobody can name is thrown away.
 	if hash, err := checksHash(w.task); err != nil || hash != w.hash {

@@ -92,7 +92,8 @@ func trialDirs(batch string) []string {
 }
 
 // runOf finds the run's folder of a batch: in the present options' place, or beside the results as
-// they lie. It is "" where no run's record names the batch.
+// they lie. It is "" where no run's record names the batch, or where it means another folder: a copy
+// must not be counted into the record of what it was copied from.
 func (e *Engine) runOf(batch string) string {
 	id := ""
 	if b, err := result.ReadBenchmark(batch); err == nil {
@@ -116,7 +117,18 @@ func (e *Engine) runOf(batch string) string {
 		if errors.Is(err, fs.ErrNotExist) || err != nil {
 			continue
 		}
-		if slices.ContainsFunc(run.Batches, func(b result.Batch) bool { return b.BatchID == filepath.Base(batch) }) {
+		if slices.ContainsFunc(run.Batches, func(b result.Batch) bool {
+			if b.BatchID != filepath.Base(batch) {
+				return false
+			}
+			meant := filepath.FromSlash(b.Results)
+			if !filepath.IsAbs(meant) {
+				meant = filepath.Join(filepath.Dir(filepath.Dir(dir)), meant)
+			}
+			own, err := os.Stat(meant)
+			here, errHere := os.Stat(batch)
+			return errors.Is(err, fs.ErrNotExist) || err == nil && errHere == nil && os.SameFile(own, here) // moved, or there
+		}) {
 			return dir
 		}
 	}

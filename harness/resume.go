@@ -173,19 +173,30 @@ func (e *Engine) takeUpBatch(r *Run, index int, planned result.Batch) (*Batch, e
 	if d := differ(planned.Model, now.Model); d != "" {
 		return nil, fmt.Errorf("task %s: the model is another: %s", t.Name, d)
 	}
-	for _, p := range b.plan {
+	for i, p := range b.plan {
+		was := planned.Trials[i]
 		rec, err := result.ReadTrial(filepath.Join(b.results, p.Name()), "")
 		if errors.Is(err, fs.ErrNotExist) {
+			// Who deletes a failed trial and resumes would have it tried again.
+			if was.State == result.Finished && was.Execution != result.Cancelled {
+				return nil, fmt.Errorf("%s ended as %q by the run's %s, and has no %s any more; a trial is not run a second time", filepath.Join(b.results, p.Name()), was.Execution, result.RunFile, result.TrialFile)
+			}
 			continue
 		}
 		if err != nil {
 			return nil, err
+		}
+		if what := plannedOtherwise(rec, &planned, i); what != "" {
+			return nil, fmt.Errorf("%s %s: somebody changed the results", filepath.Join(b.results, p.Name()), what)
 		}
 		if !keeps(rec) {
 			continue
 		}
 		if rec.BatchID != b.id {
 			return nil, fmt.Errorf("%s is a trial of the batch %q", filepath.Join(b.results, p.Name()), rec.BatchID)
+		}
+		if what := rec.Contradiction(); what != "" {
+			return nil, fmt.Errorf("%s %s: somebody changed the record", filepath.Join(b.results, p.Name()), what)
 		}
 		if d := toolDifferences(rec, now); len(d) > 0 {
 			return nil, fmt.Errorf("task %s: its tools are not those of its finished trials: %s", t.Name, strings.Join(d, "; "))

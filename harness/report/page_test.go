@@ -278,3 +278,25 @@ func FuzzVisible(f *testing.F) {
 		}
 	})
 }
+
+// Counts that are not those of the trials' records are told, not shown as if they were.
+func TestPageTellsStaleCounts(t *testing.T) {
+	arms := map[string][]*result.Trial{baseline: arm(baseline, 0, 1), staged: arm(staged, 1, 0)}
+	run := makeRun(t, madeBatch{task: "one", arms: arms})
+	_, html, _ := makePage(t, run, "counted.html")
+	assert.NotContains(t, html, "WRONG")
+
+	trial := trialFolder(run, 1, "one", "trial-1-"+staged)
+	rec, err := result.ReadTrial(trial, "")
+	require.NoError(t, err)
+	rec.Code.CargoTestLib = result.Fail
+	rec.Code.Judge()
+	rec.Decide()
+	require.NoError(t, result.Write(trial, result.TrialFile, rec))
+	_, html, _ = makePage(t, run, "regraded.html")
+	assert.Contains(t, html, "WRONG, do not use these numbers: the trials are not what was counted ("+staged+": 1 succeeded were counted, and the records say 0;")
+
+	require.NoError(t, os.RemoveAll(trial))
+	_, html, _ = makePage(t, run, "deleted.html")
+	assert.Contains(t, html, staged+": 1 succeeded were counted, and the records say 0")
+}

@@ -255,6 +255,9 @@ func (b *loadedBatch) view(index, first int) batchView {
 	if err := m.Check(); err != nil {
 		v.Warnings = append(v.Warnings, "WRONG, do not use these numbers: "+Clean(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
+	if s := b.stale(); s != "" {
+		v.Warnings = append(v.Warnings, s)
+	}
 	if len(m.StandIns) > 0 {
 		v.Warnings = append(v.Warnings, "Made with stand-ins: "+Clean(strings.Join(m.StandIns, ", ")))
 	}
@@ -295,6 +298,35 @@ func (b *loadedBatch) view(index, first int) batchView {
 		})
 	}
 	return v
+}
+
+// stale says where the counts are not those of the trials as their records are now: a regrade whose
+// runner died before it counted leaves such a batch, and so does who deletes a trial.
+func (b *loadedBatch) stale() string {
+	now := map[string]map[place]int{}
+	for _, r := range b.rows {
+		if now[r.Configuration] == nil {
+			now[r.Configuration] = map[place]int{}
+		}
+		now[r.Configuration][r.Place]++
+	}
+	var wrong []string
+	for _, name := range order(b.benchmark) {
+		c := b.benchmark.Configurations[name]
+		for _, x := range []struct {
+			at      place
+			label   string
+			counted int
+		}{{placeSucceeded, "succeeded", c.Succeeded}, {placeFailed, "failed", c.Failed}, {placeUnsure, "inconclusive", c.Inconclusive}} {
+			if n := now[Clean(name)][x.at]; n != x.counted {
+				wrong = append(wrong, fmt.Sprintf("%s: %d %s were counted, and the records say %d", Clean(name), x.counted, x.label, n))
+			}
+		}
+	}
+	if len(wrong) == 0 {
+		return ""
+	}
+	return "WRONG, do not use these numbers: the trials are not what was counted (" + strings.Join(wrong, "; ") + "); proctor grade counts them anew."
 }
 
 func verdictOf(c result.Comparison) verdictView {

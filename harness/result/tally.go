@@ -74,6 +74,9 @@ func (b *Benchmark) Tally(arms Arms, treatment string) error {
 			c := Compare(name, configurations[name], arms.Baseline, base)
 			if n := endpointFailures(arms.Trials[name]) + endpointFailures(arms.Trials[arms.Baseline]); n > 0 {
 				c.Verdict, c.Reason = CannotTell, fmt.Sprintf("in %d of these trials the model's host failed, which counts against the agent and says nothing of it; run them again", n)
+			} else if n := disagreeing(arms.Trials[name]) + disagreeing(arms.Trials[arms.Baseline]); n > 0 {
+				// Else whoever grades again often enough chooses the verdict.
+				c.Verdict, c.Reason = CannotTell, fmt.Sprintf("in %d of these trials the same checks passed the submission once and failed it once; make the checks reliable", n)
 			}
 			b.Comparisons = append(b.Comparisons, c)
 		}
@@ -89,6 +92,26 @@ func endpointFailures(trials []*Trial) int {
 	n := 0
 	for _, t := range trials {
 		if t != nil && t.Outcome != "" && t.ExecutionCause == CauseModelEndpoint {
+			n++
+		}
+	}
+	return n
+}
+
+// disagreeing counts eligible trials of which two gradings with the checks that count say different.
+func disagreeing(trials []*Trial) int {
+	n := 0
+	for _, t := range trials {
+		if t == nil || t.Outcome == "" || t.Counting() == nil {
+			continue
+		}
+		said := map[Verdict]bool{}
+		for _, g := range t.Gradings {
+			if v, _ := g.Code.verdict(); v != Inconclusive && g.ChecksHash == t.Counting().ChecksHash {
+				said[v] = true
+			}
+		}
+		if len(said) > 1 {
 			n++
 		}
 	}

@@ -42,6 +42,33 @@ func TestTally(t *testing.T) {
 	assert.Empty(t, b.NotCompared)
 }
 
+// Who grades again until the answer suits gets no verdict, in whichever arm and however it ended last.
+func TestTallyOfUnreliableChecksTellsNothing(t *testing.T) {
+	for name, row := range map[string]struct {
+		arm  string
+		more Grading
+		want Judgement
+	}{
+		"an equal grading":        {"with-symposium", Grading{ChecksHash: "h", Code: &Code{Overall: Pass}}, Helps},
+		"one without a verdict":   {"with-symposium", Grading{ChecksHash: "h", Code: &Code{Overall: Inconclusive, InfrastructureError: "no disk"}}, Helps},
+		"one with older checks":   {"with-symposium", Grading{ChecksHash: "older", Code: &Code{Overall: Fail}}, Helps},
+		"another, of a treatment": {"with-symposium", Grading{ChecksHash: "h", Code: &Code{Overall: Fail}}, CannotTell},
+		"another, of a baseline":  {"without-symposium", Grading{ChecksHash: "h", Code: &Code{Overall: Pass}}, CannotTell},
+	} {
+		t.Run(name, func(t *testing.T) {
+			arms := twoArms("h", "h")
+			trial := arms.Trials[row.arm][0]
+			trial.Gradings = append(trial.Gradings, row.more)
+			b := &Benchmark{}
+			require.NoError(t, b.Tally(arms, "with-symposium"))
+			assert.Equal(t, row.want, b.Comparisons[0].Verdict, b.Comparisons[0].Reason)
+			if row.want == CannotTell {
+				assert.Contains(t, b.Comparisons[0].Reason, "in 1 of these trials the same checks passed the submission once and failed it once")
+			}
+		})
+	}
+}
+
 func TestTallyOfOneConfigurationHasNoDelta(t *testing.T) {
 	for _, only := range []string{"without-symposium", "with-symposium"} {
 		arms := twoArms("h", "h")
