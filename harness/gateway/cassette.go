@@ -206,6 +206,7 @@ func parseCassette(path string, data []byte) (*Cassette, error) {
 		if e.Status < 100 || e.Status > 999 || len(e.Request) == 0 {
 			return nil, fmt.Errorf("%s:%d: the entry has no request or no status", path, number)
 		}
+		e.Request = json.RawMessage(ordered(string(e.Request))) // one recorded before lines were ordered plays too
 		c.entries = append(c.entries, e)
 	}
 	if c.head.Version == 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -99,6 +100,38 @@ var volatile = []struct {
 	{regexp.MustCompile(`\((?:pid|PID)[ =][0-9]+\)`), "(pid " + markID + ")"},
 }
 
+// unordered are lines whose order is that of threads, run after run another: cargo test's and cargo build's. Each form is
+// one line in JSON text, to its end.
+var unordered = []*regexp.Regexp{
+	regexp.MustCompile(`test [^\\"]{1,200} \.\.\. (?:ok|FAILED|ignored)[^\\"]{0,100}\\+n`),
+	regexp.MustCompile(` {2,}(?:Compiling|Checking|Downloaded) [^\\"]{1,200}\\+n`),
+}
+
+// ordered sorts lines of one form that follow each other.
+func ordered(text string) string {
+	for _, line := range unordered {
+		var b strings.Builder
+		var run []string
+		done := 0 // of text
+		flush := func() {
+			slices.Sort(run)
+			b.WriteString(strings.Join(run, ""))
+			run = run[:0]
+		}
+		for _, at := range line.FindAllStringIndex(text, -1) {
+			if at[0] > done {
+				flush()
+				b.WriteString(text[done:at[0]])
+			}
+			run = append(run, text[at[0]:at[1]])
+			done = at[1]
+		}
+		flush()
+		text = b.String() + text[done:]
+	}
+	return text
+}
+
 // dropped are fields of a body, at its top, that name the session and not what is asked.
 var dropped = []string{"metadata", "prompt_cache_key", "client_metadata", "safety_identifier", "user", "stream_options"}
 
@@ -116,7 +149,7 @@ func (n normaliser) request(raw []byte) string {
 	for _, v := range volatile {
 		text = v.form.ReplaceAllString(text, v.mark)
 	}
-	return text
+	return ordered(text)
 }
 
 // canonical sorts the keys at every depth. Numbers stay as they were written.
