@@ -63,7 +63,7 @@ func (n normaliser) neutral(s string) string {
 	for _, p := range n.own() {
 		s = strings.ReplaceAll(s, p[0], p[1])
 	}
-	return secretShape.ReplaceAllString(s, markSecret)
+	return secretShape.ReplaceAllString(s, "${1}"+markSecret)
 }
 
 // restore puts the trial's own back.
@@ -74,11 +74,13 @@ func (n normaliser) restore(s string) string {
 	return s
 }
 
-// secretShape is what keys look like, by the prefixes their issuers give them for this purpose.
-var secretShape = regexp.MustCompile(`\bsk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_-]{20,}|\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{30,}|` +
-	`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[0-9A-Za-z_-]{35}\b|\bxox[abprs]-[0-9A-Za-z-]{10,}|\bglpat-[0-9A-Za-z_-]{20,}|\bhf_[A-Za-z0-9]{30,}|` +
-	`\bnpm_[A-Za-z0-9]{36}\b|\bcrates?io[A-Za-z0-9]{32}\b|\bAGE-SECRET-KEY-1[0-9A-Z]{50,}|-----BEGIN [A-Z ]*PRIVATE KEY-----|` +
-	`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`)
+// secretShape is what keys look like, by the prefixes their issuers give them for this purpose. It reads JSON text: group 1
+// is a line end's escape before a key, whose letter is no part of a word.
+var secretShape = regexp.MustCompile(`(\\[bfnrt]|\b)(?:sk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_-]{20,}|(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|` +
+	`(?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[0-9A-Za-z_-]{35}\b|xox[abprs]-[0-9A-Za-z-]{10,}|glpat-[0-9A-Za-z_-]{20,}|hf_[A-Za-z0-9]{30,}|` +
+	`npm_[A-Za-z0-9]{36}\b|crates?io[A-Za-z0-9]{32}\b|AGE-SECRET-KEY-1[0-9A-Z]{50,}|` +
+	`eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})|` +
+	`-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?:\\[nrt]|[A-Za-z0-9+/=:, -])*?-----END [A-Z ]*PRIVATE KEY-----|(?:\\[nrt]|[A-Za-z0-9+/=])*)`)
 
 // volatile are forms that differ from one run to the next and mean nothing. They stand in JSON text, so a backslash may
 // come before a letter.
