@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/proctor-evals/proctor/internal/setup"
@@ -107,9 +108,9 @@ func commands() []command {
 			short: "what the runs say of a task, a SUITE or a SUITE::TASK", exits: "0", examples: []string{"history store-durability"}},
 		{name: "diff", args: "[RUN RUN]", group: groupLook, names: runNames, run: erring(diff),
 			short: "what changed from one run to another (default: prev and latest)", exits: "0", examples: []string{"diff", "diff prev latest"}},
-		{name: "transcript", args: "RESULT | -client NAME [-session FILE] FILE | -schema", group: groupLook, names: fileNames, run: erring(showTranscript), own: []string{"client"},
+		{name: "transcript", args: "RESULT | -client NAME [-session FILE] FILE | -schema", group: groupLook, names: fileNames, run: ending(erring(showTranscript)), own: []string{"client"},
 			short: "print a trial's session; with -client, that of a client's raw output",
-			long:  "RESULT is a trial's folder, also as it stands below the results.", exits: "0"},
+			long:  "RESULT is a trial's folder, also as it stands below the results.", exits: "0; 3 when it was interrupted"},
 		{name: "record-script", args: "RESULT", group: groupLook, names: fileNames, run: erring(recordScript),
 			short: "turn what a trial's agent did into a model script to edit", exits: "0"},
 		{name: "export", args: "-o DIR [RUN]", group: groupLook, names: runNames, run: erring(export), own: []string{"client"},
@@ -140,6 +141,21 @@ func commands() []command {
 func erring(f func(args []string, stdout, stderr io.Writer) error) func(context.Context, []string, io.Writer, io.Writer) int {
 	return func(_ context.Context, args []string, stdout, stderr io.Writer) int {
 		return exit(stderr, f(args, stdout, stderr), exitUsage)
+	}
+}
+
+// ending makes an interrupt end a command that only reads, which may wait for its input for ever: a pipe's other end.
+func ending(f func(context.Context, []string, io.Writer, io.Writer) int) func(context.Context, []string, io.Writer, io.Writer) int {
+	return func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+		ended := make(chan int, 1)
+		go func() { ended <- f(ctx, args, stdout, stderr) }()
+		select {
+		case code := <-ended:
+			return code
+		case <-ctx.Done():
+			os.Exit(exitRunner) // f is left where it stands, with what it has not printed
+			return exitRunner
+		}
 	}
 }
 

@@ -206,6 +206,7 @@ func parseCassette(path string, data []byte) (*Cassette, error) {
 		if e.Status < 100 || e.Status > 999 || len(e.Request) == 0 {
 			return nil, fmt.Errorf("%s:%d: the entry has no request or no status", path, number)
 		}
+		e.Request = json.RawMessage(ordered(string(e.Request))) // one recorded before lines were ordered plays too
 		c.entries = append(c.entries, e)
 	}
 	if c.head.Version == 0 {
@@ -226,9 +227,10 @@ func ScanCassette(data []byte) []Leak {
 	number := 0
 	for line := range bytes.Lines(data) {
 		number++
-		for _, at := range secretShape.FindAllIndex(line, -1) {
+		for _, at := range secretShape.FindAllSubmatchIndex(line, -1) {
+			start := max(at[0], at[3]) // behind an escape
 			// The first four bytes tell the kind of key and nothing of it.
-			leaks = append(leaks, Leak{number, at[0] + 1, string(line[at[0]:at[0]+4]) + "…"})
+			leaks = append(leaks, Leak{number, start + 1, string(line[start:start+4]) + "…"})
 		}
 	}
 	return leaks

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -62,7 +63,7 @@ func (n normaliser) neutral(s string) string {
 	for _, p := range n.own() {
 		s = strings.ReplaceAll(s, p[0], p[1])
 	}
-	return secretShape.ReplaceAllString(s, markSecret)
+	return secretShape.ReplaceAllString(s, "${1}"+markSecret)
 }
 
 // restore puts the trial's own back.
@@ -73,11 +74,13 @@ func (n normaliser) restore(s string) string {
 	return s
 }
 
-// secretShape is what keys look like, by the prefixes their issuers give them for this purpose.
-var secretShape = regexp.MustCompile(`\bsk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_-]{20,}|\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{30,}|` +
-	`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[0-9A-Za-z_-]{35}\b|\bxox[abprs]-[0-9A-Za-z-]{10,}|\bglpat-[0-9A-Za-z_-]{20,}|\bhf_[A-Za-z0-9]{30,}|` +
-	`\bnpm_[A-Za-z0-9]{36}\b|\bcrates?io[A-Za-z0-9]{32}\b|\bAGE-SECRET-KEY-1[0-9A-Z]{50,}|-----BEGIN [A-Z ]*PRIVATE KEY-----|` +
-	`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`)
+// secretShape is what keys look like, by the prefixes their issuers give them for this purpose. It reads JSON text: group 1
+// is a line end's escape before a key, whose letter is no part of a word.
+var secretShape = regexp.MustCompile(`(\\[bfnrt]|\b)(?:sk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_-]{20,}|(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|` +
+	`(?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[0-9A-Za-z_-]{35}\b|xox[abprs]-[0-9A-Za-z-]{10,}|glpat-[0-9A-Za-z_-]{20,}|hf_[A-Za-z0-9]{30,}|` +
+	`npm_[A-Za-z0-9]{36}\b|crates?io[A-Za-z0-9]{32}\b|AGE-SECRET-KEY-1[0-9A-Z]{50,}|` +
+	`eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})|` +
+	`-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?:\\[nrt]|[A-Za-z0-9+/=:, -])*?-----END [A-Z ]*PRIVATE KEY-----|(?:\\[nrt]|[A-Za-z0-9+/=])*)`)
 
 // volatile are forms that differ from one run to the next and mean nothing. They stand in JSON text, so a backslash may
 // come before a letter.
@@ -99,6 +102,38 @@ var volatile = []struct {
 	{regexp.MustCompile(`\((?:pid|PID)[ =][0-9]+\)`), "(pid " + markID + ")"},
 }
 
+// unordered are lines whose order is that of threads, run after run another: cargo test's and cargo build's. Each form is
+// one line in JSON text, to its end.
+var unordered = []*regexp.Regexp{
+	regexp.MustCompile(`test [^\\"]{1,200} \.\.\. (?:ok|FAILED|ignored)[^\\"]{0,100}\\+n`),
+	regexp.MustCompile(` {2,}(?:Compiling|Checking|Downloaded) [^\\"]{1,200}\\+n`),
+}
+
+// ordered sorts lines of one form that follow each other.
+func ordered(text string) string {
+	for _, line := range unordered {
+		var b strings.Builder
+		var run []string
+		done := 0 // of text
+		flush := func() {
+			slices.Sort(run)
+			b.WriteString(strings.Join(run, ""))
+			run = run[:0]
+		}
+		for _, at := range line.FindAllStringIndex(text, -1) {
+			if at[0] > done {
+				flush()
+				b.WriteString(text[done:at[0]])
+			}
+			run = append(run, text[at[0]:at[1]])
+			done = at[1]
+		}
+		flush()
+		text = b.String() + text[done:]
+	}
+	return text
+}
+
 // dropped are fields of a body, at its top, that name the session and not what is asked.
 var dropped = []string{"metadata", "prompt_cache_key", "client_metadata", "safety_identifier", "user", "stream_options"}
 
@@ -116,7 +151,7 @@ func (n normaliser) request(raw []byte) string {
 	for _, v := range volatile {
 		text = v.form.ReplaceAllString(text, v.mark)
 	}
-	return text
+	return ordered(text)
 }
 
 // canonical sorts the keys at every depth. Numbers stay as they were written.

@@ -84,6 +84,7 @@ type command struct {
 	redirect bool // its standard output goes to a file
 	copied   bool // … which keeps it
 	targets  []value
+	partial  bool // what it prints may leave all of its file out
 }
 
 // script interprets a whole script; depth counts nested shells.

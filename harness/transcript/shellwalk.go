@@ -263,6 +263,7 @@ func (w *walker) redirection(c *command, t token, target []value) {
 func (w *walker) pipeline(commands []command) {
 	delivered := true // does what a command prints reach the output?
 	clear := true     // through readers only?
+	whole := true     // and through none that may leave all of it out?
 	handsOn := false  // does a program downstream take names from its input?
 	for i := len(commands) - 1; i >= 0; i-- {
 		c := &commands[i]
@@ -270,10 +271,16 @@ func (w *walker) pipeline(commands []command) {
 		if c.redirect {
 			delivered = false
 		}
+		c.partial = !whole || showsPart(c.words)
 		w.simple(c, i == len(commands)-1, delivered, clear, handsOn)
 		name := program(c.words)
 		switch {
+		case readers[name] && showsNothing(c.words):
+			delivered = false
+		case readers[name] && showsOther(c.words):
+			clear = false
 		case readers[name] && !inPlace(c.words):
+			whole = !c.partial && (name != "sed" || showsLines(c.words))
 		case searches[name] && !countsOnly(c.words):
 			clear = false
 		case listings[name] || silent[name] || searches[name]:
@@ -322,6 +329,38 @@ func showsNothing(words []value) bool {
 }
 
 var noCount = regexp.MustCompile(`^(-[nc]?|--lines=|--bytes=)[+]?0+$`)
+
+// showsPart tells a reader that succeeds without a word where its file is short or has nothing of the kind: from a line
+// on, all but the last lines, repeated lines, lines with a delimiter.
+func showsPart(words []value) bool {
+	some, ok := partOf[program(words)]
+	if !ok {
+		return false
+	}
+	return slices.ContainsFunc(words[1:], func(v value) bool { return some.MatchString(v.text) }) ||
+		slices.ContainsFunc(pairs(words), func(p string) bool { return some.MatchString(p) })
+}
+
+var partOf = map[string]*regexp.Regexp{
+	"head": regexp.MustCompile(`^(-[nc]|--(lines|bytes)=)-`),
+	"tail": regexp.MustCompile(`^(-[nc]|--(lines|bytes)=)?\+0*([2-9]|1\d)`),
+	"sed":  regexp.MustCompile(`^0*([2-9]|1\d)\d*([,~+]([1-9]\d*|\$))?p;?$`),
+	"cut":  regexp.MustCompile(`^(-[a-z]*s[a-z]*|--only-delimited)$`),
+	"uniq": regexp.MustCompile(`^(-[a-zA-Z]*[duD][a-zA-Z]*|--(repeated|unique|all-repeated.*))$`),
+}
+
+// showsOther tells a reader that prints something else than its file: help, its version, whether the file is sorted.
+func showsOther(words []value) bool {
+	if len(words) == 0 {
+		return false
+	}
+	name := program(words)
+	return slices.ContainsFunc(words[1:], func(v value) bool {
+		return v.text == "--help" || v.text == "--version" || strings.HasPrefix(v.text, "--list-") || name == "sort" && sortsAside.MatchString(v.text)
+	})
+}
+
+var sortsAside = regexp.MustCompile(`^(-[a-zA-Z]*[cCo].*|--check.*|--output.*)$`)
 
 // pairs are each word with the one behind it, as "-n 0" is -n0.
 func pairs(words []value) []string {
@@ -384,7 +423,7 @@ func (w *walker) simple(c *command, last, delivered, clear, handsOn bool) {
 	}):
 		w.opaqueCommand(c, false)
 	case readers[name] && !inPlace(c.words) && showsNothing(c.words):
-	case name == "sed" && !inPlace(c.words) && !showsLines(c.words):
+	case readers[name] && showsOther(c.words), name == "sed" && !inPlace(c.words) && !showsLines(c.words):
 		w.opaqueCommand(c, true)
 	case readers[name] && !inPlace(c.words):
 		w.read(c, delivered, clear)
@@ -436,7 +475,7 @@ func (w *walker) read(c *command, delivered, clear bool) {
 				w.opaque(v.raw)
 			}
 		case len(w.out.Reads) < maxScanItems:
-			sure := w.nesting == 0 && !w.afterOr && !c.quiet
+			sure := w.nesting == 0 && !w.afterOr && !c.quiet && !c.partial
 			w.out.Reads = append(w.out.Reads, ShellRead{Path: p, Glob: v.glob, Sure: sure})
 			if w.afterIf {
 				w.chained = append(w.chained, chained{len(w.out.Reads) - 1, w.list})

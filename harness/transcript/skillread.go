@@ -57,7 +57,7 @@ func (r SkillRoots) ShellLoads(scan ShellScan, known []string, status Status, ou
 		return unnamed(scan, known, output) // most commands
 	}
 	output = output[:min(len(output), maxJudged)]
-	seen := evidence{shown: frontMatter(output), failures: readFailures(output), silent: strings.TrimSpace(output) == ""}
+	seen := evidence{shown: frontMatter(output), failures: readFailures(output), missing: noReader.MatchString(output), silent: strings.TrimSpace(output) == ""}
 	states := map[string]LoadState{}
 	var order []string
 	note := func(skill string, state LoadState) {
@@ -133,6 +133,7 @@ func (r SkillRoots) concerns(read ShellRead) bool {
 type evidence struct {
 	shown    []string // skills whose front matter stands there
 	failures []string // what stands before SKILL.md in lines with a reader's error
+	missing  bool     // the shell did not find a reader
 	silent   bool
 }
 
@@ -148,7 +149,7 @@ func (e evidence) judge(scan ShellScan, read ShellRead, skill string, status Sta
 		return LoadUnclear
 	case e.silent || e.failed(skill):
 		return LoadAttempted
-	case status == StatusOK && (read.Sure || alone):
+	case status == StatusOK && !e.missing && (read.Sure || alone):
 		return LoadLoaded
 	case status == StatusError && alone:
 		return LoadAttempted
@@ -165,6 +166,10 @@ func (e evidence) failed(skill string) bool {
 }
 
 var readErrors = regexp.MustCompile(`(?i)no such file|permission denied|operation not permitted|cannot (open|read)|can't (open|read)|not a directory|is a directory|input/output error`)
+
+// noReader is a shell's word that one of the readers which not every machine has is not there: what stands in the output
+// is then another command's.
+var noReader = regexp.MustCompile(`(?m)\b(?:bat|batcat|less|more|most|nl|tac|fmt|column|strings)\x60?: (?:command )?not found|command not found: (?:bat|batcat|less|more|most|nl|tac|fmt|column|strings)\b`)
 
 // readFailures finds the lines with an error about a SKILL.md, at most 1000.
 func readFailures(output string) []string {
